@@ -1,0 +1,5 @@
+//! Where a key's record lives.
+
+mod command;
+
+pub use command::*;

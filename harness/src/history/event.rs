@@ -1,0 +1,229 @@
+//! The events of a history, and the history itself.
+
+use std::collections::BTreeMap;
+
+use onceproof_gateway::store::State;
+use serde::{Deserialize, Serialize};
+
+/// Everything that invariants are folded over: what was promised, and what happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct History {
+    /// The first line of the file.
+    pub header: Header,
+    /// What happened, in order.
+    pub entries: Vec<Entry>,
+}
+
+/// What a reader must know before the first event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Header {
+    /// Version of the format.
+    pub onceproof_history: u32,
+    /// Title of the plan.
+    pub title: String,
+    /// Profile that played the gateway.
+    pub profile: String,
+    /// What the provider can do for whoever lost its answer.
+    pub ability: Ability,
+    /// Seed of the run.
+    pub seed: u64,
+    /// What the system is held to.
+    pub promise: Promise,
+}
+
+/// What a key is promised, and for how long. The promise of `strict` is the measure of every profile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Promise {
+    /// How long a stored answer is replayed, from the durable definite answer.
+    pub ttl_ms: u64,
+    /// How long a repetition is refused after that.
+    pub tombstone_ms: u64,
+}
+
+/// What a provider can do for whoever lost its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ability {
+    /// It takes our reference as its own idempotency key: ask again, and it replays.
+    Keyed,
+    /// It takes no key and cannot be asked: what is lost stays unknown.
+    Opaque,
+}
+
+/// One event, when and where.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Milliseconds since the run began.
+    pub at_ms: u64,
+    /// The host where it happened, such as `gateway-1`; `harness` for what the run itself did.
+    pub host: String,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// A producer sends a request.
+    Request {
+        /// The logical operation, known by the marker in its content.
+        op: String,
+        /// Number of this request in the run, from 1; its answer carries the same.
+        call: u32,
+        /// Which attempt of one producer this is, from 1.
+        attempt: u32,
+        /// The gateway host it is sent to.
+        to: String,
+        /// What the key is unique in: `{instance}/{canonical route}`.
+        scope: String,
+        /// The idempotency key, if any.
+        key: Option<String>,
+        /// Digest of the content after RFC 8785, so that equal content has equal digests.
+        content: String,
+    },
+    /// A producer has the whole answer to a request.
+    Response {
+        /// The logical operation.
+        op: String,
+        /// Number of the request.
+        call: u32,
+        /// HTTP status.
+        status: u16,
+        /// Whether it bears `X-Idempotent-Replay: true`.
+        replay: bool,
+        /// The message id in the body, if any.
+        message_id: Option<String>,
+        /// The problem type in the body, if any, without its prefix, such as `outcome-unknown`.
+        problem: Option<String>,
+        /// Digest of status, allow-listed headers and body: equal answers have equal digests.
+        digest: String,
+    },
+    /// A producer gives up waiting for the answer to a request.
+    NoResponse {
+        /// The logical operation.
+        op: String,
+        /// Number of the request.
+        call: u32,
+        /// Why, such as `timeout`, `connection refused`, `connection reset`.
+        reason: String,
+    },
+    /// A producer's retries are used up without a definite answer.
+    GaveUp {
+        /// The logical operation.
+        op: String,
+    },
+    /// The provider acted: the message goes out. Written by the provider's ledger.
+    Effect {
+        /// The logical operation, by the marker in the content.
+        op: String,
+        /// How many effects this operation has had, this one included.
+        nth: u32,
+        /// Our reference, if the request bore one.
+        reference: Option<String>,
+        /// The provider's id of the message.
+        message_id: String,
+    },
+    /// The provider answers a request.
+    ProviderAnswer {
+        /// The logical operation.
+        op: String,
+        /// Number of the request at the provider, from 1.
+        request: u32,
+        /// Our reference, if the request bore one.
+        reference: Option<String>,
+        /// HTTP status.
+        status: u16,
+        /// Whether it repeated the answer of an earlier request with the same key, without acting.
+        replay: bool,
+        /// Whether the plan told it to answer so, against the truth.
+        scripted: bool,
+    },
+    /// A store executed a transaction. Written where it was executed.
+    Store {
+        /// The command, such as `claim`, `mark`, `done`, `unknown`, `release`, `fence`, `begin-ask`.
+        command: String,
+        /// `{instance}/{canonical route}` of the record.
+        scope: String,
+        /// The key of the record.
+        key: String,
+        /// The token that the writer bears, where the command has one.
+        token: Option<i64>,
+        /// The token that was given out: by a claim, a fence, or a settle lease.
+        granted: Option<i64>,
+        /// The reply, such as `claimed`, `applied`, `fenced`, `meets`, `mismatch`, `absent`, `ask`.
+        reply: String,
+        /// Where the record stands afterwards, if it is known.
+        state: Option<State>,
+        /// The reference that the command bears, where it has one.
+        reference: Option<String>,
+    },
+    /// A named point was reached by the program under test.
+    Point {
+        /// Its name.
+        point: String,
+        /// How often this host has reached it, this time included.
+        nth: u32,
+    },
+    /// A fault strikes.
+    Fault {
+        /// Number of the fault in the plan, from 1.
+        fault: u32,
+        /// What it does, in words.
+        what: String,
+        /// The hosts that it touches.
+        hosts: Vec<String>,
+    },
+    /// A fault ends: a cut heals, a host restarts or thaws, a delayed message arrives.
+    FaultEnds {
+        /// Number of the fault in the plan, from 1.
+        fault: u32,
+        /// What ends, in words.
+        what: String,
+    },
+    /// A process starts on a host.
+    Start {
+        /// How often it has started, this time included.
+        incarnation: u32,
+    },
+    /// All faults are healed; liveness is judged after the stated bound.
+    Healed,
+    /// A record as it stands at the end.
+    Record {
+        /// `{instance}/{canonical route}`.
+        scope: String,
+        /// The key.
+        key: String,
+        /// Where it stands.
+        state: State,
+        /// Status of the stored answer, if it has one.
+        status: Option<u16>,
+        /// The reference of its claim, if it has one.
+        reference: Option<String>,
+    },
+    /// The run is over: the bound after the heal has passed.
+    End {
+        /// Faults of the plan that never struck.
+        idle_faults: Vec<u32>,
+    },
+}
+
+impl History {
+    /// The entries of one kind, with their place in the history.
+    pub fn indexed(&self) -> impl Iterator<Item = (usize, &Entry)> {
+        self.entries.iter().enumerate()
+    }
+
+    /// How many effects each operation had.
+    #[must_use]
+    pub fn effects(&self) -> BTreeMap<&str, u32> {
+        let mut effects = BTreeMap::new();
+        for entry in &self.entries {
+            if let Event::Effect { op, .. } = &entry.event {
+                *effects.entry(op.as_str()).or_default() += 1;
+            }
+        }
+        effects
+    }
+}

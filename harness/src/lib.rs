@@ -1,0 +1,4 @@
+//! Proves, or breaks, one promise: *a key acts once*.
+
+pub mod history;
+pub mod plan;
