@@ -1,5 +1,27 @@
 //! What one run does: the world, the steps, the faults, the seed, and what is expected of it.
 
+mod check;
+mod defaults;
+mod error;
+mod expand;
+mod expectation;
+mod fault;
+mod link;
+mod parse;
+mod places;
 mod scenario;
+mod seed;
+mod span;
+mod step;
+mod world;
+mod write;
 
+pub use error::*;
+pub use expand::*;
+pub use expectation::*;
+pub use fault::*;
+pub use link::*;
 pub use scenario::*;
+pub use span::*;
+pub use step::*;
+pub use world::*;
