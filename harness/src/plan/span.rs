@@ -140,7 +140,7 @@ fn whole(ms: u64) -> Option<(&'static str, u64)> {
         let number = ms / unit_ms;
         // One day is written `24h`: it is an age, not a date.
         let least = if unit == "d" { 2 } else { 1 };
-        ms % unit_ms == 0 && number >= least && (number < 1_000 || unit == "d")
+        ms.is_multiple_of(unit_ms) && number >= least && (number < 1_000 || unit == "d")
     })
 }
 
