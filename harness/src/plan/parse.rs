@@ -65,6 +65,9 @@ fn reword(message: &str) -> (String, Option<String>) {
             );
         }
     }
+    if message.starts_with("missing field") {
+        return (message.into(), Some("add it: it has no default".into()));
+    }
     let Some((wrong, expected)) = message.split_once(", expected ") else {
         return (message.into(), None);
     };

@@ -96,7 +96,10 @@ fn term_ms(term: &str) -> Result<i64, String> {
         .unwrap_or(term.len());
     let (number, unit) = (&term[..digits], term[digits..].trim());
     if number.is_empty() {
-        return Err(format!("`{term}` is no length of time"));
+        return Err(match term {
+            "" => "a number is missing".into(),
+            _ => format!("`{term}` is no length of time"),
+        });
     }
     if unit.is_empty() {
         return Err(format!("`{term}` has no unit"));
