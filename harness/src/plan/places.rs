@@ -69,27 +69,44 @@ impl<'s> Places<'s> {
 
     /// Whether the file itself says something there.
     pub(super) fn says(&self, place: &Place) -> bool {
-        self.walk(place).1
+        self.target(place).is_some()
     }
 
+    /// The keys of a table, in the order of the alphabet; none if there is no table.
+    pub(super) fn keys(&self, place: &Place) -> Vec<&str> {
+        let table = self.target(place).and_then(Here::table);
+        table
+            .into_iter()
+            .flat_map(|table| table.keys())
+            .map(|key| key.get_ref().as_ref())
+            .collect()
+    }
+
+    /// Whether a table stands there.
+    pub(super) fn is_table(&self, place: &Place) -> bool {
+        self.target(place).and_then(Here::table).is_some()
+    }
+
+    /// The value itself.
+    fn target(&self, place: &Place) -> Option<Here<'_, 's>> {
+        let root = Here::Table(self.root.as_ref()?.get_ref());
+        place
+            .0
+            .iter()
+            .try_fold(root, |here, segment| Some(here.step(segment)?.0))
+    }
+
+    /// The nearest place that is there, on the way to this one.
     fn find(&self, place: &Place) -> Option<Found> {
-        self.walk(place).0
-    }
-
-    /// The nearest that is there, and whether it is the place itself.
-    fn walk(&self, place: &Place) -> (Option<Found>, bool) {
-        let Some(root) = &self.root else {
-            return (None, false);
-        };
+        let mut here = Here::Table(self.root.as_ref()?.get_ref());
         let mut found = None;
-        let mut here = Here::Table(root.get_ref());
         for segment in &place.0 {
             let Some((next, place)) = here.step(segment) else {
-                return (found, false);
+                break;
             };
             (here, found) = (next, Some(place));
         }
-        (found, true)
+        found
     }
 }
 
@@ -100,6 +117,13 @@ enum Here<'a, 's> {
 }
 
 impl<'a, 's> Here<'a, 's> {
+    fn table(self) -> Option<&'a DeTable<'s>> {
+        match self {
+            Here::Table(table) | Here::Value(DeValue::Table(table)) => Some(table),
+            Here::Value(_) => None,
+        }
+    }
+
     fn step(self, segment: &Segment) -> Option<(Self, Found)> {
         let (key, value) = match (self, segment) {
             (Here::Table(table) | Here::Value(DeValue::Table(table)), Segment::Key(key)) => {

@@ -3,9 +3,11 @@
 //! A [`Scenario`] names lists of profiles and abilities; a [`Plan`](super::Plan) is the same with one of
 //! each and a seed. Both are the same TOML.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Expectations, Fault, ScriptedAnswer, Step, WorldSpec};
+use super::{Expectations, Fault, ScriptedAnswer, Send, Step, WorldSpec};
 
 /// A story, its world, and what is expected.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,4 +32,24 @@ pub struct Scenario {
     pub faults: Vec<Fault>,
     /// What is expected.
     pub expect: Expectations,
+}
+
+impl Scenario {
+    /// The logical operations that its steps send.
+    #[must_use]
+    pub fn ops(&self) -> BTreeSet<&str> {
+        self.steps
+            .iter()
+            .map(|step| step.send.op.as_str())
+            .collect()
+    }
+
+    /// The first step of an operation: the one that says what is sent.
+    #[must_use]
+    pub fn first_send(&self, op: &str) -> Option<&Send> {
+        self.steps
+            .iter()
+            .map(|step| &step.send)
+            .find(|send| send.op == op)
+    }
 }

@@ -96,7 +96,10 @@ fn term_ms(term: &str) -> Result<i64, String> {
         .unwrap_or(term.len());
     let (number, unit) = (&term[..digits], term[digits..].trim());
     if number.is_empty() {
-        return Err(format!("`{term}` is no length of time"));
+        return Err(match term {
+            "" => "a number is missing".into(),
+            _ => format!("`{term}` is no length of time"),
+        });
     }
     if unit.is_empty() {
         return Err(format!("`{term}` has no unit"));
@@ -140,7 +143,7 @@ fn whole(ms: u64) -> Option<(&'static str, u64)> {
         let number = ms / unit_ms;
         // One day is written `24h`: it is an age, not a date.
         let least = if unit == "d" { 2 } else { 1 };
-        ms % unit_ms == 0 && number >= least && (number < 1_000 || unit == "d")
+        ms.is_multiple_of(unit_ms) && number >= least && (number < 1_000 || unit == "d")
     })
 }
 

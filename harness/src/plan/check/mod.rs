@@ -1,13 +1,12 @@
 //! Checks of what a scenario means, after its text was understood.
 
-use super::places::Places;
-use super::{PlanError, Scenario};
+mod expect;
+mod faults;
+mod file;
+mod head;
+mod run_all;
+mod steps;
 
-pub(super) fn all(
-    _name: &str,
-    _source: &str,
-    _scenario: &Scenario,
-    _places: &Places<'_>,
-) -> Result<(), PlanError> {
-    Ok(())
-}
+pub(super) use expect::expectation_keys;
+pub(super) use file::File;
+pub(super) use run_all::all;
