@@ -1,11 +1,14 @@
 //! One run of a plan: played by an engine, written down as a history, judged by every invariant.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use onceproof_gateway::policy::{Policy, PolicyError};
+use onceproof_gateway::{
+    policy::{Policy, PolicyError},
+    provider,
+};
 
 use crate::{
-    history::{HISTORY_VERSION, Header, History, Promise},
+    history::{self, Ability, Header, History, Promise},
     plan::{Plan, Scenario},
     sim::{
         actors::{database::WatchedStore, whatsapp::Provider},
@@ -19,6 +22,9 @@ use crate::{
 
 /// Liveness is judged so long after everything is healed.
 const BOUND_MS: u64 = 10 * 60 * 1000;
+
+/// How long a provider that takes keys remembers one.
+const KEY_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a run came to.
 #[derive(Debug)]
@@ -95,10 +101,14 @@ fn company(
     stage: &Arc<Stage>,
 ) -> Result<Company, RunError> {
     let store = WatchedStore::open(Arc::clone(stage))?;
-    let retention_ms = policy.provider_key_retention.as_millis() as u64;
+    let retention = KEY_RETENTION / plan.scenario.world.shrink_time_by;
     let provider =
-        Provider::new(Arc::clone(stage), plan.ability(), scenario.answers.clone(), retention_ms);
-    let subject = ReferenceGateway::new(policy, plan.ability(), Arc::clone(stage), store.clone());
+        Provider::new(Arc::clone(stage), plan.ability(), scenario.answers.clone(), retention.as_millis() as u64);
+    let ability = match plan.ability() {
+        Ability::Keyed => provider::Ability::Keyed { retention },
+        Ability::Opaque => provider::Ability::Opaque,
+    };
+    let subject = ReferenceGateway::new(policy, ability, Arc::clone(stage), store.clone());
     Ok(Company {
         stage: Arc::clone(stage),
         scenario: Arc::clone(scenario),
@@ -111,7 +121,7 @@ fn company(
 
 fn header(plan: &Plan, promise: &Policy) -> Header {
     Header {
-        onceproof_history: HISTORY_VERSION,
+        onceproof_history: history::VERSION,
         title: plan.scenario.title.clone(),
         profile: plan.profile().into(),
         ability: plan.ability(),

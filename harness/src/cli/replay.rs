@@ -17,17 +17,12 @@ pub fn command(args: &ReplayArgs) -> Result<u8, Failure> {
     let outcome = run(&plan, &*engine(args.engine)).map_err(Failure::input)?;
     let again = format!("onceproof replay {path}");
     let verdict = &outcome.verdict;
-    if !verdict.violated().is_empty() {
+    if verdict.broken().is_some() {
         println!("{}", violations(&plan.scenario.title, &outcome.history, verdict, &again));
     }
     println!("verdict {verdict}");
     println!("digest {}", outcome.digest);
-    let code = match (verdict.violates_safety(), verdict.violates_liveness(), verdict.is_inconclusive()) {
-        (true, _, _) => exit::SAFETY,
-        (_, true, _) => exit::LIVENESS,
-        (_, _, true) => exit::INCONCLUSIVE,
-        _ => exit::AS_EXPECTED,
-    };
+    let code = verdict.exit_code();
     println!("{}", if code == exit::AS_EXPECTED { "FIXED" } else { "STILL FAILS" });
     Ok(code)
 }

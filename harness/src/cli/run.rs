@@ -11,7 +11,7 @@ use super::{
     scenarios::plans,
 };
 use crate::{
-    exit,
+    exit, history,
     plan::Plan,
     report::{
         evidence::violations,
@@ -19,7 +19,7 @@ use crate::{
         timeline::timeline,
     },
     run::{Outcome, run},
-    verdict::Verdict,
+    verdict::{Summary, Verdict},
 };
 
 /// One cell and what became of it.
@@ -61,7 +61,7 @@ impl Played {
     }
 
     fn is_violated(&self) -> bool {
-        !self.verdict().violated().is_empty()
+        self.verdict().broken().is_some()
     }
 
     fn name(&self) -> String {
@@ -87,7 +87,7 @@ impl Played {
             ability: self.plan.ability().name().into(),
             verdict: self.verdict().to_string(),
             expected: self.differences.is_empty(),
-            good: self.verdict().is_kept(),
+            good: matches!(self.verdict().summary(), Summary::Kept { .. }),
         }
     }
 }
@@ -129,8 +129,8 @@ impl Played {
 
 /// `kept ?n` says that n messages are visibly unknown: these.
 fn print_unknown(played: &[Played]) {
-    for cell in played.iter().filter(|cell| !cell.verdict().unknown().is_empty()) {
-        let keys: Vec<&str> = cell.verdict().unknown().iter().map(|(_, key)| key.as_str()).collect();
+    for cell in played.iter().filter(|cell| !cell.verdict().unknown.is_empty()) {
+        let keys: Vec<&str> = cell.verdict().unknown.iter().map(|slot| slot.key.as_str()).collect();
         println!("?  {}: unknown, and visible as such: {}", cell.name(), keys.join(", "));
     }
 }
@@ -156,10 +156,12 @@ fn print_json(played: &[Played]) {
                 "ability": cell.plan.ability(),
                 "seed": cell.plan.seed(),
                 "verdict": cell.verdict().to_string(),
-                "violated": cell.verdict().violated().iter().map(|ruled| json!({
-                    "invariant": ruled.name, "why": ruled.why(), "evidence": ruled.evidence(),
+                "violated": cell.verdict().violated().map(|judged| json!({
+                    "invariant": judged.name,
+                    "why": judged.ruling.why(),
+                    "evidence": judged.ruling.evidence(),
                 })).collect::<Vec<_>>(),
-                "unknown": cell.verdict().unknown().len(),
+                "unknown": cell.verdict().unknown.len(),
                 "effects": cell.outcome.history.effects(),
                 "expected": cell.differences.is_empty(),
                 "differences": cell.differences,
@@ -178,7 +180,7 @@ fn write_files(out: &Path, cell: &Played) -> Result<(), Failure> {
     fs::create_dir_all(&folder).map_err(|error| failed(&error))?;
     let plan = cell.plan.to_toml().map_err(|error| Failure::input_says(error.to_string()))?;
     let mut history = Vec::new();
-    cell.outcome.history.write(&mut history).map_err(|error| failed(&error))?;
+    history::write(&cell.outcome.history, &mut history).map_err(|error| failed(&error))?;
     let files: [(&str, &[u8]); 4] = [
         ("plan.toml", plan.as_bytes()),
         ("history.ndjson", &history),
@@ -191,18 +193,14 @@ fn write_files(out: &Path, cell: &Played) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Unexpected violations first, by their weight; then expected failures that did not come.
+/// Unexpected violations first, by their weight; then what showed nothing; then expected failures that did not come.
 fn code(played: &[Played]) -> u8 {
-    let unexpected = || played.iter().filter(|cell| !cell.differences.is_empty());
-    if unexpected().any(|cell| cell.verdict().violates_safety()) {
-        exit::SAFETY
-    } else if unexpected().any(|cell| cell.verdict().violates_liveness()) {
-        exit::LIVENESS
-    } else if unexpected().any(|cell| cell.verdict().is_inconclusive()) {
-        exit::INCONCLUSIVE
-    } else if unexpected().next().is_some() {
-        exit::EXPECTED_FAILURE_MISSING
-    } else {
-        exit::AS_EXPECTED
+    let unexpected = played.iter().filter(|cell| !cell.differences.is_empty());
+    let codes: Vec<u8> = unexpected.map(|cell| cell.verdict().exit_code()).collect();
+    let by_weight = [exit::SAFETY, exit::LIVENESS, exit::INCONCLUSIVE];
+    match by_weight.into_iter().find(|code| codes.contains(code)) {
+        Some(code) => code,
+        None if codes.is_empty() => exit::AS_EXPECTED,
+        None => exit::EXPECTED_FAILURE_MISSING,
     }
 }

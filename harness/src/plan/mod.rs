@@ -12,6 +12,7 @@ mod meant;
 mod names;
 mod parse;
 mod places;
+pub mod sample;
 mod scenario;
 mod seed;
 mod span;

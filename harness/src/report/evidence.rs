@@ -8,16 +8,16 @@ use super::{
 };
 use crate::{
     history::History,
-    verdict::{Ruled, Verdict},
+    verdict::{Judged, Verdict},
 };
 
 /// What every violated invariant of a run says for itself, then the run as a whole.
 #[must_use]
 pub fn violations(title: &str, history: &History, verdict: &Verdict, again: &str) -> String {
     let mut text = format!("── {title}\n");
-    for ruled in verdict.violated() {
-        let _ = writeln!(text, "   {} violated: {}", ruled.name, ruled.why());
-        evidence(&mut text, history, ruled);
+    for judged in verdict.violated() {
+        let _ = writeln!(text, "   {} violated: {}", judged.name, judged.ruling.why());
+        evidence(&mut text, history, judged);
     }
     text.push('\n');
     for line in timeline(history).lines() {
@@ -27,8 +27,8 @@ pub fn violations(title: &str, history: &History, verdict: &Verdict, again: &str
     text
 }
 
-fn evidence(text: &mut String, history: &History, ruled: &Ruled) {
-    for entry in ruled.evidence().iter().filter_map(|index| history.entries.get(*index)) {
+fn evidence(text: &mut String, history: &History, judged: &Judged) {
+    for entry in judged.ruling.evidence().iter().filter_map(|index| history.entries.get(*index)) {
         if let Some(line) = line(entry) {
             let _ = writeln!(text, "     {:>14}  {:<10} {line}", time(entry.at_ms), entry.host);
         }

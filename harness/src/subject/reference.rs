@@ -8,14 +8,14 @@ use std::{
 use onceproof_gateway::{
     gateway::{self, GatewayConfig, Instance},
     policy::{Answers, Policy},
-    provider::{self, ProviderConfig},
+    provider::{Ability, ProviderConfig},
     store::{RemoteStore, Store},
     world::{BoxFuture, SharedWorld},
 };
 
 use super::Subject;
 use crate::{
-    history::{Ability, Event},
+    history::Event,
     sim::{
         actors::{
             database::{InProcessStore, WatchedStore},
@@ -73,10 +73,7 @@ impl Subject for ReferenceGateway {
                 host: whatsapp::HOST.into(),
                 port: HTTP_PORT,
                 access_token: "token-of-the-gateway".into(),
-                ability: match self.ability {
-                    Ability::Keyed => provider::Ability::Keyed { retention: self.policy.provider_key_retention },
-                    Ability::Opaque => provider::Ability::Opaque,
-                },
+                ability: self.ability,
             },
             port: HTTP_PORT,
         };
