@@ -48,7 +48,7 @@ fn every_scenario_is_written_back_as_it_was_read() {
 fn what_is_written_reads_like_what_a_person_writes() {
     let (name, source) = embedded()[0];
     let written = Scenario::parse(name, source)
-        .and_then(|s| Ok(s.to_toml().unwrap_or_default()))
+        .map(|scenario| scenario.to_toml().unwrap_or_default())
         .expect(name);
     let producer = "producer = { timeout = \"10s\", retry = [\"1s\", \"2s\", \"4s\"] }\n";
     assert_eq!(written.replace(producer, ""), source);
