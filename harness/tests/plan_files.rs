@@ -199,3 +199,19 @@ fn nothing_panics_on_a_torn_or_scratched_file() {
         }
     }
 }
+
+#[test]
+fn a_shrunk_scenario_keeps_its_proportions() {
+    let (_, source) = embedded()
+        .iter()
+        .find(|(name, _)| *name == "delayed-mark")
+        .expect("embedded");
+    let slower = source.replace("[world]\n", "[world]\nshrink_time_by = 10\n");
+    let shrunk = Scenario::parse("x", &slower).expect("good").shrunk();
+    assert_eq!(shrunk.world.shrink_time_by, 1);
+    assert_eq!(shrunk.world.producer.timeout.ms(), 1_000);
+    assert_eq!(shrunk.world.producer.retry[1].ms(), 3_000);
+    assert_eq!(shrunk.faults[0].by.map(Span::ms), Some(5_600));
+    assert_eq!(shrunk.faults[3].thaw.map(Span::ms), Some(1_500));
+    assert_eq!(shrunk.shrunk(), shrunk);
+}

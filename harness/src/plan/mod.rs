@@ -14,6 +14,7 @@ mod parse;
 mod places;
 mod scenario;
 mod seed;
+mod shrink_time;
 mod span;
 mod step;
 mod world;
