@@ -10,6 +10,7 @@ use std::{
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard},
     task::{Context, Poll, Waker},
+    time::{SystemTime, UNIX_EPOCH},
 };
 
 use tokio::sync::Notify;
@@ -50,6 +51,7 @@ struct State {
     messages: BTreeMap<(String, String), u32>,
     finished: bool,
     healed: bool,
+    spoilt: bool,
 }
 
 /// A fault of the plan and whether it has struck.
@@ -130,6 +132,11 @@ impl Stage {
         self.lock().digest.add(kind, pieces);
     }
 
+    /// Mixes real time into every draw, so that a check of determinism has something to find.
+    pub fn spoil_chance(&self, spoilt: bool) {
+        self.lock().spoilt = spoilt;
+    }
+
     /// Fills `bytes` from the stream of `actor`.
     pub fn fill_random(&self, actor: &str, bytes: &mut [u8]) {
         let mut state = self.lock();
@@ -138,6 +145,9 @@ impl Stage {
         }
         if let Some(chance) = state.chances.get_mut(actor) {
             chance.fill(bytes);
+        }
+        if let (true, Some(byte)) = (state.spoilt, bytes.first_mut()) {
+            *byte ^= SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.subsec_nanos() as u8);
         }
         state.digest.add(Kind::Draw, &[actor.as_bytes(), bytes]);
     }

@@ -1,0 +1,311 @@
+//! Histories written by hand, for the tests of what is folded over them.
+//!
+//! Every step adds exactly one entry, so that a test can count the places of its evidence.
+
+use onceproof_gateway::store::State;
+
+use super::{Ability, Entry, Event, Header, History, Promise, VERSION};
+
+/// The scope of every key here.
+pub(crate) const SCOPE: &str = "loja-1/messages/text";
+/// One hour.
+pub(crate) const HOUR: u64 = 3_600_000;
+/// One day.
+pub(crate) const DAY: u64 = 24 * HOUR;
+
+/// A history in the making.
+pub(crate) struct Build {
+    now: u64,
+    history: History,
+}
+
+impl Build {
+    /// The promise of `strict`, an opaque provider, and time zero.
+    pub(crate) fn new() -> Self {
+        let promise = Promise {
+            ttl_ms: DAY,
+            tombstone_ms: 30 * DAY,
+        };
+        let header = Header {
+            onceproof_history: VERSION,
+            title: "by hand".into(),
+            profile: "strict".into(),
+            ability: Ability::Opaque,
+            seed: 1,
+            promise,
+        };
+        let entries = Vec::new();
+        Self {
+            now: 0,
+            history: History { header, entries },
+        }
+    }
+
+    pub(crate) fn history(self) -> History {
+        self.history
+    }
+
+    pub(crate) fn keyed(mut self) -> Self {
+        self.history.header.ability = Ability::Keyed;
+        self
+    }
+
+    /// What follows happens at this time.
+    pub(crate) fn at(mut self, ms: u64) -> Self {
+        self.now = ms;
+        self
+    }
+
+    pub(crate) fn event(mut self, host: &str, event: Event) -> Self {
+        self.history.entries.push(Entry {
+            at_ms: self.now,
+            host: host.into(),
+            event,
+        });
+        self
+    }
+
+    /// A request with the content that belongs to its operation.
+    pub(crate) fn request(self, op: &str, call: u32, key: &str) -> Self {
+        self.send(op, call, Some(key), op)
+    }
+
+    pub(crate) fn keyless(self, op: &str, call: u32) -> Self {
+        self.send(op, call, None, op)
+    }
+
+    pub(crate) fn send(self, op: &str, call: u32, key: Option<&str>, content: &str) -> Self {
+        let event = Event::Request {
+            op: op.into(),
+            call,
+            attempt: call,
+            to: "gateway-1".into(),
+            scope: SCOPE.into(),
+            key: key.map(Into::into),
+            content: content.into(),
+        };
+        self.event("producer", event)
+    }
+
+    /// A first 200 with this message id.
+    pub(crate) fn ok(self, call: u32, message: &str) -> Self {
+        self.response(call, 200, false, Some(message))
+    }
+
+    /// A replayed 200 with this message id.
+    pub(crate) fn replay(self, call: u32, message: &str) -> Self {
+        self.response(call, 200, true, Some(message))
+    }
+
+    /// An answer that is not a success.
+    pub(crate) fn status(self, call: u32, status: u16) -> Self {
+        self.response(call, status, false, None)
+    }
+
+    /// An answer; status and message id make its digest.
+    pub(crate) fn response(
+        self,
+        call: u32,
+        status: u16,
+        replay: bool,
+        message: Option<&str>,
+    ) -> Self {
+        let event = Event::Response {
+            op: self.op_of(call),
+            call,
+            status,
+            replay,
+            message_id: message.map(Into::into),
+            problem: (status == 504).then(|| "outcome-unknown".into()),
+            digest: format!("{status} {message:?}"),
+        };
+        self.event("producer", event)
+    }
+
+    pub(crate) fn no_response(self, call: u32) -> Self {
+        let event = Event::NoResponse {
+            op: self.op_of(call),
+            call,
+            reason: "timeout".into(),
+        };
+        self.event("producer", event)
+    }
+
+    pub(crate) fn gave_up(self, op: &str) -> Self {
+        self.event("producer", Event::GaveUp { op: op.into() })
+    }
+
+    /// An effect whose request bore no reference.
+    pub(crate) fn effect(self, op: &str, message: &str) -> Self {
+        self.acts(op, message, None)
+    }
+
+    pub(crate) fn effect_ref(self, op: &str, message: &str, reference: &str) -> Self {
+        self.acts(op, message, Some(reference))
+    }
+
+    fn acts(self, op: &str, message: &str, reference: Option<&str>) -> Self {
+        let nth = self.history.effects().get(op).copied().unwrap_or(0) + 1;
+        let event = Event::Effect {
+            op: op.into(),
+            nth,
+            reference: reference.map(Into::into),
+            message_id: message.into(),
+        };
+        self.event("whatsapp", event)
+    }
+
+    /// The provider answers so because the plan says so.
+    pub(crate) fn scripted(self, op: &str, reference: &str, status: u16) -> Self {
+        let event = Event::ProviderAnswer {
+            op: op.into(),
+            request: 1,
+            reference: Some(reference.into()),
+            status,
+            replay: false,
+            scripted: true,
+        };
+        self.event("whatsapp", event)
+    }
+
+    /// A claim is granted this token.
+    pub(crate) fn claim(self, key: &str, granted: i64) -> Self {
+        let state = Some(State::Claimed);
+        self.store("claim", key, None, Some(granted), "claimed", state, None)
+    }
+
+    /// The claim's token is renewed by the fencing write.
+    pub(crate) fn fence(self, key: &str, granted: i64) -> Self {
+        self.store("fence", key, None, Some(granted), "meets", None, None)
+    }
+
+    /// A settle lease is granted this token.
+    pub(crate) fn begin_ask(self, key: &str, granted: i64, reference: &str) -> Self {
+        let state = Some(State::Unknown);
+        let reference = Some(reference);
+        self.store(
+            "begin-ask",
+            key,
+            None,
+            Some(granted),
+            "ask",
+            state,
+            reference,
+        )
+    }
+
+    pub(crate) fn mark(self, key: &str, token: i64, reference: &str) -> Self {
+        let state = Some(State::Dispatching);
+        self.store(
+            "mark",
+            key,
+            Some(token),
+            None,
+            "applied",
+            state,
+            Some(reference),
+        )
+    }
+
+    pub(crate) fn done(self, key: &str, reference: &str) -> Self {
+        let state = Some(State::Done);
+        self.store("done", key, None, None, "applied", state, Some(reference))
+    }
+
+    pub(crate) fn unknown(self, key: &str, token: i64) -> Self {
+        let state = Some(State::Unknown);
+        self.store("unknown", key, Some(token), None, "applied", state, None)
+    }
+
+    pub(crate) fn release(self, key: &str, token: i64) -> Self {
+        self.store("release", key, Some(token), None, "applied", None, None)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "an event has that many fields")]
+    pub(crate) fn store(
+        self,
+        command: &str,
+        key: &str,
+        token: Option<i64>,
+        granted: Option<i64>,
+        reply: &str,
+        state: Option<State>,
+        reference: Option<&str>,
+    ) -> Self {
+        let event = Event::Store {
+            command: command.into(),
+            scope: SCOPE.into(),
+            key: key.into(),
+            token,
+            granted,
+            reply: reply.into(),
+            state,
+            reference: reference.map(Into::into),
+        };
+        self.event("database", event)
+    }
+
+    pub(crate) fn point(self, point: &str) -> Self {
+        let event = Event::Point {
+            point: point.into(),
+            nth: 1,
+        };
+        self.event("gateway-1", event)
+    }
+
+    pub(crate) fn fault(self, fault: u32, hosts: &[&str]) -> Self {
+        let event = Event::Fault {
+            fault,
+            what: "by hand".into(),
+            hosts: hosts.iter().map(|host| (*host).into()).collect(),
+        };
+        self.event("harness", event)
+    }
+
+    pub(crate) fn fault_ends(self, fault: u32) -> Self {
+        let what = "by hand".into();
+        self.event("harness", Event::FaultEnds { fault, what })
+    }
+
+    pub(crate) fn start(self, host: &str) -> Self {
+        self.event(host, Event::Start { incarnation: 1 })
+    }
+
+    pub(crate) fn healed(self) -> Self {
+        self.event("harness", Event::Healed)
+    }
+
+    pub(crate) fn record(self, key: &str, state: State, status: Option<u16>) -> Self {
+        let event = Event::Record {
+            scope: SCOPE.into(),
+            key: key.into(),
+            state,
+            status,
+            reference: None,
+        };
+        self.event("database", event)
+    }
+
+    pub(crate) fn end(self) -> Self {
+        self.idle(&[])
+    }
+
+    /// The run is over, and these faults never struck.
+    pub(crate) fn idle(self, faults: &[u32]) -> Self {
+        let idle_faults = faults.to_vec();
+        self.event("harness", Event::End { idle_faults })
+    }
+
+    /// The operation of an earlier request.
+    fn op_of(&self, of: u32) -> String {
+        let mut ops = self
+            .history
+            .entries
+            .iter()
+            .filter_map(|entry| match &entry.event {
+                Event::Request { op, call, .. } if *call == of => Some(op.clone()),
+                _ => None,
+            });
+        ops.next().expect("a response has a request")
+    }
+}

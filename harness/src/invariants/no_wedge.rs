@@ -1,0 +1,76 @@
+//! `no-wedge`: no key is held for ever.
+
+use onceproof_gateway::store::State;
+
+use crate::history::History;
+
+use super::findings::Findings;
+use super::invariant::{Invariant, Kind, Ruling};
+use super::view;
+
+pub(super) const INVARIANT: Invariant = Invariant {
+    name: "no-wedge",
+    kind: Kind::Liveness,
+    promise: "In the end no key is claimed or dispatching.",
+    rules: &["S4", "S10"],
+    judge,
+};
+
+fn judge(history: &History) -> Ruling {
+    if !view::has_ended(history) || !view::shows_store(history) {
+        return Ruling::Inconclusive;
+    }
+    let mut findings = Findings::default();
+    findings.relevant();
+    for ((scope, key), record) in view::records(history) {
+        let state = match record.state {
+            State::Claimed => "claimed",
+            State::Dispatching => "dispatching",
+            State::Unknown | State::Done | State::Tombstone => continue,
+        };
+        let why = format!("key {key:?} of {scope} is still {state}");
+        findings.violate(why, [record.index]);
+    }
+    findings.ruling()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::build::Build;
+
+    fn ends(state: State) -> Ruling {
+        let history = Build::new().claim("k1", 1).record("k1", state, None);
+        judge(&history.end().history())
+    }
+
+    #[test]
+    fn a_key_that_is_free_or_settled_or_unknown_is_kept() {
+        for state in [State::Unknown, State::Done, State::Tombstone] {
+            assert_eq!(ends(state), Ruling::Kept, "{state:?}");
+        }
+        let free = Build::new().claim("k1", 1).release("k1", 1).end();
+        assert_eq!(judge(&free.history()), Ruling::Kept);
+    }
+
+    #[test]
+    fn a_key_that_is_held_is_wedged() {
+        for (state, word) in [
+            (State::Claimed, "claimed"),
+            (State::Dispatching, "dispatching"),
+        ] {
+            let ruling = ends(state);
+            assert!(ruling.is_violated());
+            assert_eq!(ruling.evidence(), [1]);
+            assert!(ruling.why().ends_with(&format!("is still {word}")));
+        }
+    }
+
+    #[test]
+    fn without_a_store_or_an_end_nothing_is_known() {
+        let blind = Build::new().request("a", 1, "k1").end().history();
+        assert_eq!(judge(&blind), Ruling::Inconclusive);
+        let going = Build::new().record("k1", State::Claimed, None).history();
+        assert_eq!(judge(&going), Ruling::Inconclusive);
+    }
+}

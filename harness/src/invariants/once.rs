@@ -1,0 +1,324 @@
+//! `once`: at most one effect per logical operation, and at most one per scope and key.
+
+use std::collections::BTreeMap;
+
+use crate::history::{Event, History};
+
+use super::attribution::{Attribution, Sources};
+use super::findings::Findings;
+use super::invariant::{Invariant, Kind, Ruling};
+use super::view::Slot;
+use super::waiver::{Horizon, NO_KEY};
+
+pub(super) const INVARIANT: Invariant = Invariant {
+    name: "once",
+    kind: Kind::Safety,
+    promise: "An operation acts at most once, and so does a key.",
+    rules: &["S2", "S5", "S10", "S12"],
+    judge,
+};
+
+/// An effect and the requests that it may come from.
+struct Act<'a> {
+    index: usize,
+    sources: Sources<'a>,
+}
+
+struct Fold<'a> {
+    horizon: Horizon<'a>,
+    findings: Findings,
+    by_key: BTreeMap<Slot<'a>, usize>,
+    by_op: BTreeMap<&'a str, Vec<Act<'a>>>,
+}
+
+fn judge(history: &History) -> Ruling {
+    let mut attribution = Attribution::default();
+    let mut fold = Fold {
+        horizon: Horizon::of(history),
+        findings: Findings::default(),
+        by_key: BTreeMap::new(),
+        by_op: BTreeMap::new(),
+    };
+    for (index, entry) in history.indexed() {
+        attribution.observe(index, &entry.event);
+        if let Event::Effect { op, reference, .. } = &entry.event {
+            let sources = attribution.sources(op, reference.as_deref());
+            fold.findings.relevant();
+            fold.effect(op, Act { index, sources });
+        }
+    }
+    fold.findings.ruling()
+}
+
+impl<'a> Fold<'a> {
+    fn effect(&mut self, op: &'a str, act: Act<'a>) {
+        let key = act.sources.only();
+        let by_key = key.and_then(|(slot, _)| self.by_key.insert(slot, act.index));
+        let waived = match (key, by_key) {
+            (Some(key), Some(earlier)) => self.key_acted_again(key, earlier, &act),
+            _ => {
+                self.operation_acted_again(op, &act);
+                false
+            }
+        };
+        let acts = self.by_op.entry(op).or_default();
+        if waived {
+            acts.clear();
+        }
+        acts.push(act);
+    }
+
+    /// The gateway let a key act again. Tells whether that is waived.
+    fn key_acted_again(&mut self, key: (Slot<'a>, usize), earlier: usize, act: &Act<'a>) -> bool {
+        let ((scope, name), request) = key;
+        // An effect that was never settled has no horizon, whatever was settled before it.
+        let settled = self.horizon.settled((scope, name), act.index);
+        let settled = settled.filter(|settled| *settled > earlier);
+        let waiver = self.horizon.waives(settled, act.index);
+        let why = format!(
+            "key {name:?} of {scope} acted again: the gateway let one key through more than once"
+        );
+        self.findings
+            .breach(waiver, why, [request, earlier, act.index]);
+        waiver.is_some()
+    }
+
+    /// No key is known to have acted twice, but the operation did.
+    fn operation_acted_again(&mut self, op: &str, act: &Act<'a>) {
+        let Some(acts) = self.by_op.get(op) else {
+            return;
+        };
+        let Some(earlier) = acts.last() else { return };
+        let places = [earlier.index, act.index];
+        let keys = &act.sources.keys;
+        let keyless = act.sources.keyless.or(earlier.sources.keyless);
+        if let Some(request) = keyless {
+            let why = format!("operation {op:?} acted again after a request that carried no key");
+            return self
+                .findings
+                .waive(NO_KEY, why, places.into_iter().chain([request]));
+        }
+        let why = match keys.len() {
+            0 => format!("operation {op:?} acted again, and no request of it is in the history"),
+            n if act.sources.only().is_none() && acts.len() >= n => format!(
+                "operation {op:?} acted more often than it had keys ({}): the gateway let one key through more than once",
+                names(keys)
+            ),
+            _ => format!(
+                "operation {op:?} acted again under another key ({}), each key once: look at the producer, which changed its key",
+                names(&all_keys(acts, act))
+            ),
+        };
+        let requests = all_keys(acts, act).into_iter().map(|(_, request)| request);
+        self.findings.violate(why, requests.chain(places));
+    }
+}
+
+/// The keys of both effects, in the order of their use.
+fn all_keys<'a>(earlier: &[Act<'a>], act: &Act<'a>) -> Vec<(Slot<'a>, usize)> {
+    let last = earlier.last().map(|act| act.sources.keys.as_slice());
+    let mut keys = [last.unwrap_or_default(), act.sources.keys.as_slice()].concat();
+    keys.sort_unstable_by_key(|(_, request)| *request);
+    keys.dedup();
+    keys
+}
+
+fn names(keys: &[(Slot<'_>, usize)]) -> String {
+    let quoted: Vec<String> = keys
+        .iter()
+        .map(|((_, key), _)| format!("{key:?}"))
+        .collect();
+    quoted.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::waiver::PAST_HORIZON;
+    use super::*;
+    use crate::history::build::{Build, DAY};
+
+    #[test]
+    fn one_effect_is_kept_and_none_says_nothing() {
+        let quiet = Build::new().request("a", 1, "k1").no_response(1);
+        assert_eq!(judge(&quiet.history()), Ruling::Inconclusive);
+        let one = Build::new()
+            .request("a", 1, "k1")
+            .effect("a", "m1")
+            .no_response(1)
+            .request("a", 2, "k1")
+            .replay(2, "m1")
+            .request("b", 3, "k2")
+            .effect("b", "m2");
+        assert_eq!(judge(&one.history()), Ruling::Kept);
+    }
+
+    #[test]
+    fn a_key_that_acts_again_points_at_the_gateway() {
+        let history = Build::new()
+            .request("a", 1, "k1")
+            .effect("a", "m1")
+            .no_response(1)
+            .request("a", 2, "k1")
+            .effect("a", "m2")
+            .history();
+        let ruling = judge(&history);
+        assert!(ruling.is_violated());
+        assert_eq!(ruling.evidence(), [0, 1, 4]);
+        assert!(ruling.why().contains("\"k1\"") && ruling.why().contains("the gateway"));
+    }
+
+    #[test]
+    fn two_operations_under_one_key_are_a_breach_of_the_key() {
+        let history = Build::new()
+            .request("a", 1, "k1")
+            .effect("a", "m1")
+            .request("b", 2, "k1")
+            .effect("b", "m2")
+            .history();
+        let ruling = judge(&history);
+        assert!(ruling.is_violated() && ruling.why().contains("the gateway"));
+        assert_eq!(ruling.evidence(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_new_key_per_attempt_points_at_the_producer() {
+        let history = Build::new()
+            .request("a", 1, "k1")
+            .effect("a", "m1")
+            .no_response(1)
+            .request("a", 2, "k2")
+            .effect("a", "m2")
+            .history();
+        let ruling = judge(&history);
+        assert!(ruling.is_violated());
+        assert_eq!(ruling.evidence(), [0, 1, 3, 4]);
+        assert!(ruling.why().contains("look at the producer"));
+        assert!(ruling.why().contains("(\"k1\", \"k2\")"));
+    }
+
+    #[test]
+    fn marks_tell_a_gateway_that_acts_twice_from_a_producer_that_changes_keys() {
+        let tale = |second: &str| {
+            Build::new()
+                .request("a", 1, "k1")
+                .request("a", 2, "k2")
+                .mark("k1", 1, "r1")
+                .effect_ref("a", "m1", "r1")
+                .mark(second, 2, "r2")
+                .effect_ref("a", "m2", "r2")
+                .history()
+        };
+        assert!(judge(&tale("k1")).why().contains("the gateway"));
+        assert_eq!(judge(&tale("k1")).evidence(), [0, 3, 5]);
+        assert!(judge(&tale("k2")).why().contains("the producer"));
+        assert_eq!(judge(&tale("k2")).evidence(), [0, 1, 3, 5]);
+    }
+
+    #[test]
+    fn more_effects_than_keys_point_at_the_gateway() {
+        let history = Build::new()
+            .request("a", 1, "k1")
+            .request("a", 2, "k2")
+            .effect("a", "m1")
+            .effect("a", "m2")
+            .effect("a", "m3")
+            .history();
+        assert!(judge(&history).why().contains("(and 1 more)"));
+        let history = Build::new()
+            .request("a", 1, "k1")
+            .effect("a", "m1")
+            .request("a", 2, "k2")
+            .effect("a", "m2")
+            .effect("a", "m3")
+            .history();
+        let Ruling::Violated { why, .. } = judge(&history) else {
+            panic!("violated");
+        };
+        assert!(why.contains("the producer"), "the first breach speaks");
+    }
+
+    #[test]
+    fn without_a_key_it_is_waived() {
+        let history = Build::new()
+            .keyless("a", 1)
+            .effect("a", "m1")
+            .keyless("a", 2)
+            .effect("a", "m2")
+            .history();
+        let why = "operation \"a\" acted again after a request that carried no key".into();
+        let (waiver, evidence) = (NO_KEY, vec![0, 1, 3]);
+        assert_eq!(
+            judge(&history),
+            Ruling::Waived {
+                waiver,
+                why,
+                evidence
+            }
+        );
+    }
+
+    #[test]
+    fn a_request_without_a_key_excuses_no_key_that_is_known_to_act_twice() {
+        let history = Build::new()
+            .keyless("a", 1)
+            .request("a", 2, "k1")
+            .mark("k1", 1, "r1")
+            .effect_ref("a", "m1", "r1")
+            .mark("k1", 2, "r2")
+            .effect_ref("a", "m2", "r2")
+            .history();
+        assert!(judge(&history).is_violated());
+    }
+
+    fn again_at(ms: u64) -> Build {
+        Build::new()
+            .request("a", 1, "k1")
+            .effect("a", "m1")
+            .done("k1", "r1")
+            .ok(1, "m1")
+            .at(ms)
+            .request("a", 2, "k1")
+            .effect("a", "m2")
+    }
+
+    #[test]
+    fn past_the_horizon_it_is_waived_and_before_it_is_not() {
+        assert!(judge(&again_at(30 * DAY).history()).is_violated());
+        let ruling = judge(&again_at(32 * DAY).history());
+        assert!(
+            matches!(ruling, Ruling::Waived { waiver, .. } if waiver == PAST_HORIZON),
+            "{ruling:?}"
+        );
+        assert_eq!(ruling.evidence(), [0, 1, 5]);
+    }
+
+    #[test]
+    fn after_a_waived_effect_the_promise_binds_anew() {
+        let third = again_at(32 * DAY).at(33 * DAY).effect("a", "m3");
+        assert!(judge(&third.history()).is_violated());
+    }
+
+    #[test]
+    fn an_effect_without_a_durable_answer_has_no_horizon() {
+        let history = Build::new()
+            .request("a", 1, "k1")
+            .effect("a", "m1")
+            .at(40 * DAY)
+            .effect("a", "m2")
+            .history();
+        assert!(judge(&history).is_violated());
+    }
+
+    #[test]
+    fn a_new_key_is_not_excused_by_the_horizon_of_the_old_one() {
+        let history = Build::new()
+            .request("a", 1, "k1")
+            .effect("a", "m1")
+            .done("k1", "r1")
+            .at(40 * DAY)
+            .request("a", 2, "k2")
+            .effect("a", "m2")
+            .history();
+        assert!(judge(&history).is_violated());
+    }
+}

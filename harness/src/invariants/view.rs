@@ -1,0 +1,173 @@
+//! A read model that several folds share: requests by number, answers joined with their requests.
+
+use std::collections::BTreeMap;
+
+use onceproof_gateway::store::State;
+
+use crate::history::{Event, History};
+
+/// Scope and key of a record (S9).
+pub(super) type Slot<'a> = (&'a str, &'a str);
+
+/// A request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call<'a> {
+    pub(super) index: usize,
+    pub(super) scope: &'a str,
+    pub(super) key: Option<&'a str>,
+    pub(super) content: &'a str,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn slot(&self) -> Option<Slot<'a>> {
+        self.key.map(|key| (self.scope, key))
+    }
+}
+
+/// An answer that a producer has received, with its request.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Answer<'a> {
+    pub(super) index: usize,
+    pub(super) op: &'a str,
+    /// None where the history lacks the request.
+    pub(super) call: Option<Call<'a>>,
+    pub(super) status: u16,
+    pub(super) replay: bool,
+    pub(super) message_id: Option<&'a str>,
+    pub(super) digest: &'a str,
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn is_success(&self) -> bool {
+        is_success(self.status)
+    }
+
+    /// The key that its request bore, if any.
+    pub(super) fn slot(&self) -> Option<Slot<'a>> {
+        self.call.and_then(|call| call.slot())
+    }
+
+    /// Where its request stands, or the answer itself where the history lacks the request.
+    pub(super) fn asked_at(&self) -> usize {
+        self.call.map_or(self.index, |call| call.index)
+    }
+}
+
+/// Requests by their number. The first of a number counts.
+pub(super) fn calls(history: &History) -> BTreeMap<u32, Call<'_>> {
+    let mut calls = BTreeMap::new();
+    for (index, entry) in history.indexed() {
+        if let Event::Request {
+            call,
+            scope,
+            key,
+            content,
+            ..
+        } = &entry.event
+        {
+            calls.entry(*call).or_insert(Call {
+                index,
+                scope,
+                key: key.as_deref(),
+                content,
+            });
+        }
+    }
+    calls
+}
+
+/// Every answer that a producer has received, in order.
+pub(super) fn answers(history: &History) -> Vec<Answer<'_>> {
+    let calls = calls(history);
+    let mut answers = Vec::new();
+    for (index, entry) in history.indexed() {
+        if let Event::Response {
+            op,
+            call,
+            status,
+            replay,
+            message_id,
+            digest,
+            ..
+        } = &entry.event
+        {
+            answers.push(Answer {
+                index,
+                op,
+                call: calls.get(call).copied(),
+                status: *status,
+                replay: *replay,
+                message_id: message_id.as_deref(),
+                digest,
+            });
+        }
+    }
+    answers
+}
+
+/// A record as it stands at the end.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Final {
+    pub(super) index: usize,
+    pub(super) state: State,
+    pub(super) status: Option<u16>,
+}
+
+impl Final {
+    /// Whether it says for good what became of its request. A stored server error does not: it is ambiguous (S6).
+    pub(super) fn is_definite(&self) -> bool {
+        match self.state {
+            State::Claimed | State::Dispatching | State::Unknown => false,
+            State::Done => self.status.is_none_or(|status| status < 500),
+            State::Tombstone => true,
+        }
+    }
+}
+
+/// The records at the end, by scope and key.
+pub(super) fn records(history: &History) -> BTreeMap<Slot<'_>, Final> {
+    let mut records = BTreeMap::new();
+    for (index, entry) in history.indexed() {
+        if let Event::Record {
+            scope,
+            key,
+            state,
+            status,
+            ..
+        } = &entry.event
+        {
+            let (state, status) = (*state, *status);
+            records.insert(
+                (scope.as_str(), key.as_str()),
+                Final {
+                    index,
+                    state,
+                    status,
+                },
+            );
+        }
+    }
+    records
+}
+
+/// Whether the run is over, its bound passed: before that, liveness cannot be judged.
+pub(super) fn has_ended(history: &History) -> bool {
+    let mut entries = history.entries.iter();
+    entries.any(|entry| matches!(entry.event, Event::End { .. }))
+}
+
+/// Whether the history shows the store at all, so that a record that is not shown is not there.
+pub(super) fn shows_store(history: &History) -> bool {
+    let shows = |event: &Event| matches!(event, Event::Store { .. } | Event::Record { .. });
+    history.entries.iter().any(|entry| shows(&entry.event))
+}
+
+/// A definite success.
+pub(super) fn is_success(status: u16) -> bool {
+    (200..300).contains(&status)
+}
+
+/// Whether a status says for good what became of the request (S6). 408, 409 and 429 do not: they ask for a repetition.
+pub(super) fn is_definite(status: u16) -> bool {
+    is_success(status) || ((400..500).contains(&status) && !matches!(status, 408 | 409 | 429))
+}

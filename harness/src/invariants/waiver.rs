@@ -1,0 +1,150 @@
+//! When a promise does not bind: predicates over what happened, never switches.
+
+use std::collections::BTreeMap;
+
+use crate::history::{Event, History};
+
+use super::view::{self, Slot};
+
+/// An effect, or another answer, after the published horizon: TTL and tombstone from the durable definite answer (S5).
+pub const PAST_HORIZON: &str = "past-horizon";
+/// A request that carried no key: it is unprotected (S3).
+pub const NO_KEY: &str = "no-key";
+
+/// When each key got its durable definite answer, and how long that binds.
+pub(super) struct Horizon<'a> {
+    history: &'a History,
+    span_ms: u64,
+    /// By key: where it was settled, each time anew.
+    settled: BTreeMap<Slot<'a>, Vec<usize>>,
+}
+
+impl<'a> Horizon<'a> {
+    /// Where the store is shown, a key is settled by a `done` that was applied; else by the first success
+    /// that a producer received.
+    pub(super) fn of(history: &'a History) -> Self {
+        let promise = &history.header.promise;
+        let mut settled = settled_by_received(history);
+        settled.append(&mut settled_by_store(history)); // replaces, key by key
+        Self {
+            history,
+            span_ms: promise.ttl_ms.saturating_add(promise.tombstone_ms),
+            settled,
+        }
+    }
+
+    /// The last time that this key was settled before this place.
+    pub(super) fn settled(&self, slot: Slot<'a>, before: usize) -> Option<usize> {
+        let places = self.settled.get(&slot)?;
+        places.iter().rev().find(|at| **at < before).copied()
+    }
+
+    /// How long the entry at `place` comes after the one at `settled`.
+    pub(super) fn age_ms(&self, settled: usize, place: usize) -> u64 {
+        let at = |place: usize| self.history.entries.get(place).map_or(0, |e| e.at_ms);
+        at(place).saturating_sub(at(settled))
+    }
+
+    /// The waiver, if what was settled at `settled` binds no more at `place`.
+    pub(super) fn waives(&self, settled: Option<usize>, place: usize) -> Option<&'static str> {
+        let passed = |settled| self.age_ms(settled, place) > self.span_ms;
+        settled.is_some_and(passed).then_some(PAST_HORIZON)
+    }
+}
+
+/// The same reference may be recorded again by a late proof, which settles nothing anew.
+fn settled_by_store(history: &History) -> BTreeMap<Slot<'_>, Vec<usize>> {
+    let mut settled: BTreeMap<Slot<'_>, Vec<usize>> = BTreeMap::new();
+    let mut last = BTreeMap::new();
+    for (index, entry) in history.indexed() {
+        if let Event::Store {
+            command,
+            scope,
+            key,
+            reply,
+            reference,
+            ..
+        } = &entry.event
+            && (command.as_str(), reply.as_str()) == ("done", "applied")
+            && last.insert((scope, key), reference) != Some(reference)
+        {
+            settled.entry((scope, key)).or_default().push(index);
+        }
+    }
+    settled
+}
+
+/// A replay, and an answer with the same message id, settle nothing anew.
+fn settled_by_received(history: &History) -> BTreeMap<Slot<'_>, Vec<usize>> {
+    let mut settled: BTreeMap<Slot<'_>, Vec<usize>> = BTreeMap::new();
+    let mut last = BTreeMap::new();
+    for answer in view::answers(history) {
+        let Some(slot) = answer.slot().filter(|_| answer.is_success()) else {
+            continue;
+        };
+        if last.insert(slot, answer.message_id) != Some(answer.message_id) {
+            settled.entry(slot).or_default().push(answer.index);
+        }
+    }
+    settled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::build::{Build, DAY, SCOPE};
+
+    const K: Slot<'static> = (SCOPE, "k1");
+
+    #[test]
+    fn the_horizon_runs_from_the_durable_answer() {
+        let history = Build::new()
+            .request("a", 1, "k1")
+            .at(1_000)
+            .done("k1", "r1")
+            .at(5_000)
+            .ok(1, "m1")
+            .at(1_000 + 31 * DAY)
+            .effect("a", "m2")
+            .at(1_001 + 31 * DAY)
+            .effect("a", "m3")
+            .history();
+        let horizon = Horizon::of(&history);
+        assert_eq!(horizon.settled(K, 4), Some(1));
+        assert_eq!(horizon.waives(Some(1), 3), None, "at it, it still binds");
+        assert_eq!(horizon.waives(Some(1), 4), Some(PAST_HORIZON));
+        assert_eq!(horizon.waives(None, 4), None, "never settled");
+    }
+
+    #[test]
+    fn without_a_store_it_runs_from_the_first_success_received() {
+        let history = Build::new()
+            .request("a", 1, "k1")
+            .ok(1, "m1")
+            .at(DAY)
+            .request("a", 2, "k1")
+            .replay(2, "m1")
+            .at(32 * DAY)
+            .request("a", 3, "k1")
+            .ok(3, "m2")
+            .history();
+        let horizon = Horizon::of(&history);
+        assert_eq!(horizon.settled(K, 5), Some(1), "a replay settles nothing");
+        assert_eq!(horizon.settled(K, 6), Some(5));
+        assert_eq!(horizon.settled((SCOPE, "other"), 6), None);
+    }
+
+    #[test]
+    fn a_second_proof_of_the_same_reference_settles_nothing_anew() {
+        let history = Build::new()
+            .done("k1", "r1")
+            .at(DAY)
+            .done("k1", "r1")
+            .at(2 * DAY)
+            .done("k1", "r2")
+            .history();
+        let horizon = Horizon::of(&history);
+        assert_eq!(horizon.settled(K, 2), Some(0));
+        assert_eq!(horizon.settled(K, 3), Some(2));
+    }
+}

@@ -1,0 +1,453 @@
+//! The verdict on a history: what every invariant rules, in one line and in full.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use onceproof_gateway::store::{Slot, State};
+use serde::Serialize;
+
+use crate::history::{Event, History};
+use crate::invariants::{self, Kind, Ruling};
+use crate::plan::Expectation;
+
+/// What one invariant rules.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Judged {
+    /// The invariant's name.
+    pub name: &'static str,
+    /// Whether it is about safety or liveness.
+    pub kind: Kind,
+    /// What it rules.
+    #[serde(flatten)]
+    pub ruling: Ruling,
+}
+
+/// What all invariants rule on one history, and what was counted in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Verdict {
+    /// Every invariant's ruling, in the order of [`invariants::ALL`].
+    pub rulings: Vec<Judged>,
+    /// The keys whose outcome is visibly unknown at the end: records in state `unknown`, and `done` ones that
+    /// keep a server error (S6). Sorted.
+    pub unknown: Vec<Slot>,
+    /// How often each operation acted, by its name.
+    pub effects: BTreeMap<String, u32>,
+    /// Faults of the plan that never struck.
+    pub idle_faults: Vec<u32>,
+    /// Whether any effect or any answer was observed.
+    pub observed: bool,
+}
+
+/// A verdict in one line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Summary {
+    /// Every promise that was put to the test held.
+    Kept {
+        /// How many messages are visibly unknown at the end.
+        unknown: usize,
+    },
+    /// A promise was broken.
+    Violated {
+        /// The invariants.
+        invariants: Vec<&'static str>,
+    },
+    /// A promise was broken, and only where it does not bind.
+    Waived {
+        /// The invariants.
+        invariants: Vec<&'static str>,
+    },
+    /// The case did not test what it says.
+    Inconclusive {
+        /// Why, such as `fault 2 never struck`.
+        why: String,
+    },
+}
+
+/// Judges a history by every invariant. Never panics, whatever the history holds.
+#[must_use]
+pub fn judge(history: &History) -> Verdict {
+    let judged = |invariant: &invariants::Invariant| Judged {
+        name: invariant.name,
+        kind: invariant.kind,
+        ruling: (invariant.judge)(history),
+    };
+    let effects = history.effects().into_iter();
+    Verdict {
+        rulings: invariants::ALL.iter().map(judged).collect(),
+        unknown: unknown(history),
+        effects: effects.map(|(op, n)| (op.to_owned(), n)).collect(),
+        idle_faults: idle_faults(history),
+        observed: history
+            .entries
+            .iter()
+            .any(|entry| matches!(entry.event, Event::Effect { .. } | Event::Response { .. })),
+    }
+}
+
+fn unknown(history: &History) -> Vec<Slot> {
+    let mut unknown = BTreeSet::new();
+    for entry in &history.entries {
+        if let Event::Record {
+            scope,
+            key,
+            state,
+            status,
+            ..
+        } = &entry.event
+            && (*state == State::Unknown
+                || (*state == State::Done && status.is_some_and(|status| status >= 500)))
+        {
+            let (scope, key) = (scope.clone(), key.clone());
+            unknown.insert(Slot { scope, key });
+        }
+    }
+    unknown.into_iter().collect()
+}
+
+fn idle_faults(history: &History) -> Vec<u32> {
+    let mut idle = Vec::new();
+    for entry in &history.entries {
+        if let Event::End { idle_faults } = &entry.event {
+            idle.extend(idle_faults);
+        }
+    }
+    idle
+}
+
+impl Verdict {
+    /// The verdict in one line. A breach outweighs everything; a case that did not test what it says outweighs
+    /// a waiver and a kept promise.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let violated = self.names(Ruling::is_violated);
+        let waived = self.names(|ruling| matches!(ruling, Ruling::Waived { .. }));
+        if !violated.is_empty() {
+            Summary::Violated {
+                invariants: violated,
+            }
+        } else if let Some(why) = self.untested() {
+            Summary::Inconclusive { why }
+        } else if !waived.is_empty() {
+            Summary::Waived { invariants: waived }
+        } else {
+            Summary::Kept {
+                unknown: self.unknown.len(),
+            }
+        }
+    }
+
+    /// The kind of promise that was broken, if any: safety also where both were.
+    #[must_use]
+    pub fn broken(&self) -> Option<Kind> {
+        let violated = self
+            .rulings
+            .iter()
+            .filter(|judged| judged.ruling.is_violated());
+        violated.map(|judged| judged.kind).min()
+    }
+
+    /// How this verdict differs from what was expected, a line each; empty where it is as expected.
+    ///
+    /// What an expectation leaves out is not compared, with one exception: `kept` without a number of
+    /// unknown messages means none.
+    #[must_use]
+    pub fn differences(&self, expected: &Expectation) -> Vec<String> {
+        let summary = self.summary();
+        let mut differences = Vec::new();
+        if let Some(kind) = &expected.verdict
+            && kind != summary.kind()
+        {
+            differences.push(format!("expected {kind}, found {summary}"));
+        }
+        if let Some(names) = &expected.invariants {
+            differences.extend(other_invariants(names, summary.invariants()));
+        }
+        if let Some(effects) = &expected.effects {
+            differences.extend(self.other_effects(effects));
+        }
+        differences.extend(self.other_unknown(expected));
+        differences
+    }
+
+    fn names(&self, which: impl Fn(&Ruling) -> bool) -> Vec<&'static str> {
+        let chosen = self.rulings.iter().filter(|judged| which(&judged.ruling));
+        chosen.map(|judged| judged.name).collect()
+    }
+
+    /// Why the case did not test what it says, if so.
+    fn untested(&self) -> Option<String> {
+        let numbers: Vec<String> = self.idle_faults.iter().map(u32::to_string).collect();
+        let is_silent = |judged: &Judged| judged.ruling == Ruling::Inconclusive;
+        match numbers.as_slice() {
+            [one] => Some(format!("fault {one} never struck")),
+            [_, ..] => Some(format!("faults {} never struck", numbers.join(", "))),
+            [] if !self.observed => Some("no effect and no answer was observed".to_owned()),
+            [] if self.rulings.iter().all(is_silent) => {
+                Some("no promise was put to the test".to_owned())
+            }
+            [] => None,
+        }
+    }
+
+    fn other_effects(&self, expected: &BTreeMap<String, u32>) -> Vec<String> {
+        let ops: BTreeSet<&String> = expected.keys().chain(self.effects.keys()).collect();
+        let count = |effects: &BTreeMap<String, u32>, op| effects.get(op).copied().unwrap_or(0);
+        let mut differences = Vec::new();
+        for op in ops {
+            let (expected, found) = (count(expected, op), count(&self.effects, op));
+            if expected != found {
+                differences.push(format!(
+                    "expected {op} to act {}, found {found}",
+                    times(expected)
+                ));
+            }
+        }
+        differences
+    }
+
+    fn other_unknown(&self, expected: &Expectation) -> Option<String> {
+        let kept = expected.verdict.as_deref() == Some("kept");
+        let expected = expected.unknown.or(kept.then_some(0))?;
+        if usize::try_from(expected) == Ok(self.unknown.len()) {
+            return None;
+        }
+        let keys: Vec<&str> = self.unknown.iter().map(|slot| slot.key.as_str()).collect();
+        let found = if keys.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", keys.join(", "))
+        };
+        Some(format!(
+            "expected {expected} unknown, found {}{found}",
+            keys.len()
+        ))
+    }
+}
+
+fn times(n: u32) -> String {
+    if n == 1 {
+        "once".to_owned()
+    } else {
+        format!("{n} times")
+    }
+}
+
+fn other_invariants(expected: &[String], found: &[&'static str]) -> Vec<String> {
+    let is_known = |name: &str| invariants::ALL.iter().any(|known| known.name == name);
+    let mut differences = Vec::new();
+    for name in expected
+        .iter()
+        .filter(|name| !found.contains(&name.as_str()))
+    {
+        differences.push(match is_known(name) {
+            true => format!("expected {name} among the invariants"),
+            false => format!("expected {name}, which is no invariant"),
+        });
+    }
+    for name in found
+        .iter()
+        .filter(|name| !expected.iter().any(|known| known == *name))
+    {
+        differences.push(format!("did not expect {name} among the invariants"));
+    }
+    differences
+}
+
+impl Summary {
+    /// `kept`, `violated`, `waived` or `inconclusive`, as scenario files spell it.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Kept { .. } => "kept",
+            Self::Violated { .. } => "violated",
+            Self::Waived { .. } => "waived",
+            Self::Inconclusive { .. } => "inconclusive",
+        }
+    }
+
+    /// The invariants that were violated or waived, as the verdict says.
+    #[must_use]
+    pub fn invariants(&self) -> &[&'static str] {
+        match self {
+            Self::Violated { invariants } | Self::Waived { invariants } => invariants,
+            Self::Kept { .. } | Self::Inconclusive { .. } => &[],
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind())?;
+        match self {
+            Self::Kept { unknown: 0 } => Ok(()),
+            Self::Kept { unknown } => write!(f, " ?{unknown}"),
+            Self::Violated { invariants } | Self::Waived { invariants } => {
+                write!(f, " {}", invariants.join(", "))
+            }
+            Self::Inconclusive { why } => write!(f, " ({why})"),
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.summary().fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::build::{Build, DAY};
+
+    fn sent() -> Build {
+        Build::new()
+            .request("a", 1, "k1")
+            .effect("a", "m1")
+            .ok(1, "m1")
+    }
+
+    fn said(build: Build) -> String {
+        judge(&build.history()).to_string()
+    }
+
+    fn twice(ms: u64) -> Build {
+        sent()
+            .at(ms)
+            .request("a", 2, "k1")
+            .effect("a", "m2")
+            .ok(2, "m2")
+    }
+
+    #[test]
+    fn a_kept_promise_shows_what_is_unknown() {
+        assert_eq!(said(sent().end()), "kept");
+        let unknown = sent()
+            .record("k2", State::Unknown, None)
+            .record("k3", State::Done, Some(500))
+            .record("k4", State::Done, Some(200));
+        assert_eq!(said(unknown.end()), "kept ?2");
+    }
+
+    #[test]
+    fn broken_promises_are_named_in_order() {
+        assert_eq!(said(twice(1).end()), "violated once, faithful-replay");
+    }
+
+    #[test]
+    fn a_waived_breach_is_named() {
+        assert_eq!(said(twice(40 * DAY).end()), "waived once, faithful-replay");
+        let both = twice(40 * DAY).request("b", 3, "k2").ok(3, "m3");
+        assert_eq!(said(both.end()), "violated honest-answer, no-loss");
+    }
+
+    #[test]
+    fn a_case_that_did_not_test_what_it_says_is_inconclusive() {
+        assert_eq!(
+            said(sent().idle(&[2])),
+            "inconclusive (fault 2 never struck)"
+        );
+        assert_eq!(
+            said(sent().idle(&[2, 3])),
+            "inconclusive (faults 2, 3 never struck)"
+        );
+        assert_eq!(
+            said(twice(40 * DAY).idle(&[2])),
+            "inconclusive (fault 2 never struck)"
+        );
+        assert_eq!(said(twice(1).idle(&[2])), "violated once, faithful-replay");
+        assert_eq!(
+            said(Build::new()),
+            "inconclusive (no effect and no answer was observed)"
+        );
+        let silent = Build::new().request("a", 1, "k1").status(1, 503);
+        assert_eq!(
+            said(silent),
+            "inconclusive (no promise was put to the test)"
+        );
+    }
+
+    #[test]
+    fn safety_outweighs_liveness() {
+        let broken = |build: Build| judge(&build.end().history()).broken();
+        assert_eq!(broken(sent()), None);
+        let wedged = |build: Build| build.record("k9", State::Claimed, None);
+        assert_eq!(broken(wedged(sent())), Some(Kind::Liveness));
+        assert_eq!(broken(twice(1)), Some(Kind::Safety));
+        assert_eq!(broken(wedged(twice(1))), Some(Kind::Safety));
+        assert_eq!(broken(twice(40 * DAY)), None);
+    }
+
+    #[test]
+    fn names_of_invariants_are_distinct_and_every_one_cites_a_rule() {
+        let names: BTreeSet<&str> = invariants::ALL.iter().map(|known| known.name).collect();
+        assert_eq!(names.len(), invariants::ALL.len());
+        assert!(invariants::ALL.iter().all(|known| !known.rules.is_empty()));
+    }
+
+    fn expectation(verdict: &str) -> Expectation {
+        Expectation {
+            verdict: Some(verdict.into()),
+            ..Expectation::default()
+        }
+    }
+
+    #[test]
+    fn an_expectation_that_is_met_has_no_differences() {
+        let verdict = judge(&twice(1).end().history());
+        let expected = Expectation {
+            effects: Some([("a".into(), 2), ("b".into(), 0)].into()),
+            invariants: Some(vec!["faithful-replay".into(), "once".into()]),
+            unknown: Some(0),
+            ..expectation("violated")
+        };
+        assert_eq!(verdict.differences(&expected), Vec::<String>::new());
+        assert_eq!(
+            verdict.differences(&Expectation::default()),
+            Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn every_difference_is_a_line() {
+        let verdict = judge(&twice(1).record("k7", State::Unknown, None).end().history());
+        let expected = Expectation {
+            effects: Some([("b".into(), 1)].into()),
+            invariants: Some(vec!["once".into(), "fenced".into(), "onec".into()]),
+            ..expectation("kept")
+        };
+        assert_eq!(
+            verdict.differences(&expected),
+            [
+                "expected kept, found violated once, faithful-replay",
+                "expected fenced among the invariants",
+                "expected onec, which is no invariant",
+                "did not expect faithful-replay among the invariants",
+                "expected a to act 0 times, found 2",
+                "expected b to act once, found 0",
+                "expected 0 unknown, found 1: k7",
+            ]
+        );
+    }
+
+    #[test]
+    fn kept_without_a_number_means_that_nothing_is_unknown() {
+        let unknown = sent().record("k7", State::Unknown, None).end().history();
+        let verdict = judge(&unknown);
+        assert_eq!(verdict.differences(&expectation("kept")).len(), 1);
+        let listed = Expectation {
+            unknown: Some(1),
+            ..expectation("kept")
+        };
+        assert_eq!(verdict.differences(&listed), Vec::<String>::new());
+        let more = Expectation {
+            unknown: Some(2),
+            ..expectation("kept")
+        };
+        assert_eq!(
+            verdict.differences(&more),
+            ["expected 2 unknown, found 1: k7"]
+        );
+    }
+}
