@@ -26,7 +26,7 @@ pub use expectation::*;
 pub use fault::*;
 pub use files::*;
 pub use link::*;
-pub use names::{INVARIANTS, PROFILES, VERDICTS};
+pub use names::{PROFILES, VERDICTS};
 pub use scenario::*;
 pub use span::*;
 pub use step::*;
