@@ -1,44 +1,37 @@
 //! Scenario files as they are read, written back, and expanded into plans.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use onceproof::history::Ability;
 use onceproof::plan::{Link, Message, Plan, Scenario, Span, embedded, load_dir};
 
-fn scenarios() -> Vec<(&'static str, Scenario)> {
-    let parse = |(name, source): &(&'static str, &str)| match Scenario::parse(name, source) {
-        Ok(scenario) => (*name, scenario),
-        Err(error) => panic!("{:?}", miette::Report::new(error.clone())),
+fn scenarios() -> Vec<(String, Scenario)> {
+    let parse = |(name, source): (String, String)| match Scenario::parse(&name, &source) {
+        Ok(scenario) => (name, scenario),
+        Err(error) => panic!("{:?}", miette::Report::new(error)),
     };
-    embedded().iter().map(parse).collect()
+    embedded().into_iter().map(parse).collect()
 }
 
 #[test]
 fn every_file_is_embedded_and_every_embedded_file_is_there() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
-    let on_disk: BTreeSet<String> = load_dir(&directory)
-        .expect("good scenarios")
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
-    let listed: BTreeSet<String> = embedded()
-        .iter()
-        .map(|(name, _)| (*name).to_owned())
-        .collect();
+    let mut listed = embedded();
+    listed.sort();
     assert_eq!(
-        on_disk, listed,
+        load_dir(&directory).expect("readable"),
+        listed,
         "harness/src/plan/files.rs lists the scenarios"
     );
 }
 
 #[test]
 fn every_scenario_is_written_back_as_it_was_read() {
-    for (name, scenario) in scenarios() {
+    for (name, scenario) in &scenarios() {
         let written = scenario.to_toml().expect("TOML can hold it");
         assert_eq!(
             Scenario::parse(name, &written).expect(&written),
-            scenario,
+            *scenario,
             "{written}"
         );
     }
@@ -46,17 +39,17 @@ fn every_scenario_is_written_back_as_it_was_read() {
 
 #[test]
 fn what_is_written_reads_like_what_a_person_writes() {
-    let (name, source) = embedded()[0];
+    let (name, source) = &embedded()[0];
     let written = Scenario::parse(name, source)
-        .and_then(|s| Ok(s.to_toml().unwrap_or_default()))
+        .map(|scenario| scenario.to_toml().unwrap_or_default())
         .expect(name);
     let producer = "producer = { timeout = \"10s\", retry = [\"1s\", \"2s\", \"4s\"] }\n";
-    assert_eq!(written.replace(producer, ""), source);
+    assert_eq!(written.replace(producer, ""), *source);
 }
 
 #[test]
 fn every_plan_is_a_file_that_expects_what_the_scenario_expects_of_its_cell() {
-    for (name, scenario) in scenarios() {
+    for (name, scenario) in &scenarios() {
         for plan in scenario.expand(name, u64::MAX, None) {
             let written = plan.to_toml().expect("TOML can hold it");
             let read = Plan::parse(name, &written).expect(&written);
@@ -72,7 +65,7 @@ fn every_plan_is_a_file_that_expects_what_the_scenario_expects_of_its_cell() {
 
 #[test]
 fn plans_come_in_the_order_of_the_file_and_only_those_asked_for() {
-    let (name, source) = embedded()[0];
+    let (name, source) = &embedded()[0];
     let scenario = Scenario::parse(name, source).expect(name);
     let cells = |only| {
         let plans = scenario.expand(name, 7, only);
@@ -181,7 +174,7 @@ fn links_and_messages_are_written_as_they_were_read() {
 
 #[test]
 fn nothing_panics_on_a_torn_or_scratched_file() {
-    for (name, source) in embedded() {
+    for (name, source) in &embedded() {
         for (end, _) in source.char_indices().step_by(3) {
             let _ = Scenario::parse(name, &source[..end]).map_err(miette::Report::new);
             let scratched = format!(
@@ -198,4 +191,28 @@ fn nothing_panics_on_a_torn_or_scratched_file() {
             }
         }
     }
+}
+
+#[test]
+fn a_shrunk_scenario_keeps_its_proportions() {
+    let mut all = embedded().into_iter();
+    let (_, source) = all
+        .find(|(name, _)| name == "delayed-mark")
+        .expect("embedded");
+    let slower = source.replace("[world]\n", "[world]\nshrink_time_by = 10\n");
+    let shrunk = Scenario::parse("x", &slower).expect("good").shrunk();
+    assert_eq!(shrunk.world.shrink_time_by, 1);
+    assert_eq!(shrunk.world.producer.timeout.ms(), 1_000);
+    assert_eq!(shrunk.world.producer.retry[1].ms(), 3_000);
+    assert_eq!(shrunk.faults[0].by.map(Span::ms), Some(5_600));
+    assert_eq!(shrunk.faults[3].thaw.map(Span::ms), Some(1_500));
+    assert_eq!(shrunk.shrunk(), shrunk);
+}
+
+#[test]
+fn a_directory_without_scenarios_is_told() {
+    let told = |path: &str| load_dir(Path::new(path)).expect_err(path).to_string();
+    assert!(told("/no/such/directory").starts_with("cannot read /no/such/directory: "));
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+    assert_eq!(told(source), format!("there is no scenario in {source}"));
 }

@@ -1,8 +1,10 @@
 //! The scenarios that are part of the binary, and those of a directory.
 
 use std::path::Path;
+use std::{fs, io};
 
-use super::{PlanError, Scenario};
+use super::PlanError;
+use super::parse::{FILE_BYTES_MAX, too_large};
 
 /// The scenarios in the order in which they are told: from the plain to the cruel.
 const EMBEDDED: &[(&str, &str)] = &[
@@ -75,21 +77,19 @@ const EMBEDDED: &[(&str, &str)] = &[
 
 /// The scenarios that are part of the binary: name and text of each, from the plain to the cruel.
 #[must_use]
-pub fn embedded() -> &'static [(&'static str, &'static str)] {
-    EMBEDDED
+pub fn embedded() -> Vec<(String, String)> {
+    let owned = |&(name, source): &(&str, &str)| (name.to_owned(), source.to_owned());
+    EMBEDDED.iter().map(owned).collect()
 }
 
-/// The scenarios of a directory, in the order of their names: every `*.toml` in it, not in directories
-/// below.
+/// The scenarios of a directory, in the order of their names: name and text of every `*.toml` in it, not in
+/// directories below.
 ///
 /// # Errors
-/// A directory or file that cannot be read, a directory without scenarios, and the first mistake in a file.
-pub fn load_dir(directory: &Path) -> Result<Vec<(String, Scenario)>, PlanError> {
-    let cannot_read = |path: &Path, error: &dyn std::fmt::Display| {
-        PlanError::without_source(format!("cannot read {}: {error}", path.display()))
-    };
+/// A directory or file that cannot be read or is too large, and a directory without scenarios.
+pub fn load_dir(directory: &Path) -> Result<Vec<(String, String)>, PlanError> {
     let mut paths = Vec::new();
-    for entry in std::fs::read_dir(directory).map_err(|error| cannot_read(directory, &error))? {
+    for entry in fs::read_dir(directory).map_err(|error| cannot_read(directory, &error))? {
         let path = entry
             .map_err(|error| cannot_read(directory, &error))?
             .path();
@@ -107,14 +107,25 @@ pub fn load_dir(directory: &Path) -> Result<Vec<(String, Scenario)>, PlanError> 
         );
     }
     paths.sort();
-    let load = |path: &std::path::PathBuf| {
-        let source = std::fs::read_to_string(path).map_err(|error| cannot_read(path, &error))?;
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        Ok((name, Scenario::parse(&path.display().to_string(), &source)?))
-    };
-    paths.iter().map(load).collect()
+    paths.iter().map(|path| load(path)).collect()
+}
+
+fn load(path: &Path) -> Result<(String, String), PlanError> {
+    let name = path
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    let bytes = fs::metadata(path)
+        .map_err(|error| cannot_read(path, &error))?
+        .len();
+    if bytes > FILE_BYTES_MAX {
+        return Err(too_large(&path.display().to_string(), bytes));
+    }
+    let source = fs::read_to_string(path).map_err(|error| cannot_read(path, &error))?;
+    Ok((name, source))
+}
+
+fn cannot_read(path: &Path, error: &io::Error) -> PlanError {
+    PlanError::without_source(format!("cannot read {}: {error}", path.display()))
 }

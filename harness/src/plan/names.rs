@@ -6,19 +6,6 @@ pub const PROFILES: [&str; 3] = ["strict", "zap", "ietf-gateway"];
 /// The verdicts.
 pub const VERDICTS: [&str; 4] = ["kept", "violated", "waived", "inconclusive"];
 
-/// The invariants that an expectation may name.
-pub const INVARIANTS: [&str; 9] = [
-    "once",
-    "faithful-replay",
-    "honest-answer",
-    "mismatch",
-    "fenced",
-    "justified-unknown",
-    "no-loss",
-    "completes",
-    "no-wedge",
-];
-
 /// What a provider may be able to do, as it is written in a file.
 pub(super) const ABILITIES: [&str; 2] = ["keyed", "opaque"];
 

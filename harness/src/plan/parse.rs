@@ -4,7 +4,7 @@ use super::places::{Place, Places};
 use super::{PlanError, Scenario, check, meant};
 
 /// A larger file is not a story.
-const FILE_BYTES_MAX: usize = 256 * 1024;
+pub(super) const FILE_BYTES_MAX: u64 = 256 * 1024;
 
 impl Scenario {
     /// Reads a scenario file. `name` is what its mistakes are shown under.
@@ -13,11 +13,9 @@ impl Scenario {
     /// The first mistake, with its place and what was meant: text that is no TOML, a field that is unknown,
     /// missing or of the wrong kind, a name that means nothing in this world, a limit that is passed.
     pub fn parse(name: &str, source: &str) -> Result<Self, PlanError> {
-        if source.len() > FILE_BYTES_MAX {
-            return Err(PlanError::without_source(format!(
-                "{name} has {} bytes, and a scenario file may have {FILE_BYTES_MAX}",
-                source.len()
-            )));
+        let bytes = source.len() as u64;
+        if bytes > FILE_BYTES_MAX {
+            return Err(too_large(name, bytes));
         }
         let file = check::File {
             name,
@@ -29,6 +27,13 @@ impl Scenario {
         check::all(&file, &scenario)?;
         Ok(scenario)
     }
+}
+
+/// The mistake of a file that is too large to be shown.
+pub(super) fn too_large(name: &str, bytes: u64) -> PlanError {
+    PlanError::without_source(format!(
+        "{name} has {bytes} bytes, and a scenario file may have {FILE_BYTES_MAX}"
+    ))
 }
 
 /// Says what serde and toml say, and what was meant.

@@ -46,18 +46,6 @@ impl Span {
     pub const fn ms(self) -> u64 {
         self.ms
     }
-
-    /// This span divided by `n`, at least 1 ms unless it is nothing.
-    #[must_use]
-    pub const fn divided_by(self, n: u32) -> Self {
-        if self.ms == 0 || n <= 1 {
-            return self;
-        }
-        let ms = self.ms / n as u64;
-        Self {
-            ms: if ms == 0 { 1 } else { ms },
-        }
-    }
 }
 
 impl FromStr for Span {

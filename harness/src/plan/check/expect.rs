@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::File;
 use crate::history::Ability;
+use crate::invariants;
 use crate::plan::places::Place;
 use crate::plan::{Expectation, PlanError, Scenario, meant, names};
 
@@ -93,12 +94,16 @@ fn layer(
     if let Some(verdict) = &layer.verdict {
         file.known(&place.key("verdict"), "verdict", verdict, &names::VERDICTS)?;
     }
-    for (i, invariant) in layer.invariants.iter().flatten().enumerate() {
+    let invariants: Vec<&str> = invariants::ALL
+        .iter()
+        .map(|invariant| invariant.name)
+        .collect();
+    for (i, name) in layer.invariants.iter().flatten().enumerate() {
         file.known(
             &place.key("invariants").item(i),
             "invariant",
-            invariant,
-            &names::INVARIANTS,
+            name,
+            &invariants,
         )?;
     }
     let kept = layer.verdict.as_deref() == Some("kept");
