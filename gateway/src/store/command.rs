@@ -85,6 +85,8 @@ pub enum Command {
         tombstone_ms: i64,
         /// Whether the request is valid: validation counts for a fresh claim only.
         admissible: bool,
+        /// Whether a record that becomes `unknown` may be asked about.
+        askable: bool,
     },
     /// Mark the claim `dispatching`, fenced by the token. Replies: `Applied`, `Fenced`.
     Mark {
@@ -271,7 +273,8 @@ pub struct Answer {
 }
 
 /// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum StoreError {
     /// The command was never handed to the store.
     #[error("the store cannot be reached: {0}")]
