@@ -8,10 +8,7 @@ use serde::{Deserialize, Deserializer};
 const PROFILES: &[(&str, &str)] = &[
     ("strict", include_str!("../profiles/strict.toml")),
     ("zap", include_str!("../profiles/zap.toml")),
-    (
-        "ietf-gateway",
-        include_str!("../profiles/ietf-gateway.toml"),
-    ),
+    ("ietf-gateway", include_str!("../profiles/ietf-gateway.toml")),
 ];
 
 /// Where records are kept (S5, S10).
@@ -202,12 +199,7 @@ mod tests {
         assert_eq!(strict.tombstone, Duration::from_secs(30 * 24 * 3600));
         assert_eq!(
             zap,
-            Policy {
-                name: "zap".into(),
-                tombstone: Duration::ZERO,
-                answers: Answers::Memory,
-                ..strict
-            }
+            Policy { name: "zap".into(), tombstone: Duration::ZERO, answers: Answers::Memory, ..strict }
         );
     }
 
@@ -221,9 +213,7 @@ mod tests {
     fn mistakes_are_named() {
         let error = Policy::from_toml("leese = \"3s\"").unwrap_err().to_string();
         assert!(error.contains("leese"), "{error}");
-        let error = Policy::from_toml("lease = \"3 parsecs\"")
-            .unwrap_err()
-            .to_string();
+        let error = Policy::from_toml("lease = \"3 parsecs\"").unwrap_err().to_string();
         assert!(error.contains("3 parsecs"), "{error}");
     }
 

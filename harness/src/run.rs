@@ -12,7 +12,7 @@ use crate::{
     plan::{Plan, Scenario},
     sim::{
         actors::{database::WatchedStore, whatsapp::Provider},
-        cast::Company,
+        cast::{Company, DATABASE},
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
     },
@@ -100,10 +100,14 @@ fn company(
     policy: Policy,
     stage: &Arc<Stage>,
 ) -> Result<Company, RunError> {
-    let store = WatchedStore::open(Arc::clone(stage))?;
+    let store = WatchedStore::open(DATABASE, Arc::clone(stage))?;
     let retention = KEY_RETENTION / plan.scenario.world.shrink_time_by;
-    let provider =
-        Provider::new(Arc::clone(stage), plan.ability(), scenario.answers.clone(), retention.as_millis() as u64);
+    let provider = Provider::new(
+        Arc::clone(stage),
+        plan.ability(),
+        scenario.answers.clone(),
+        retention.as_millis() as u64,
+    );
     let ability = match plan.ability() {
         Ability::Keyed => provider::Ability::Keyed { retention },
         Ability::Opaque => provider::Ability::Opaque,

@@ -204,7 +204,8 @@ fn a_kill_is_heard_at_once_and_connecting_is_refused() {
 
 #[test]
 fn connecting_through_a_cut_back_hangs_and_the_server_acts_on_nothing() {
-    let fault = "[[fault]]\nat = \"10ms\"\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"\nheal = \"500ms\"";
+    let fault =
+        "[[fault]]\nat = \"10ms\"\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"\nheal = \"500ms\"";
     let seen = play(fault, 1, |peer| async move {
         peer.until(50).await;
         peer.connect("through the cut").await;
@@ -232,7 +233,8 @@ fn a_held_cut_delivers_everything_when_it_heals() {
 
 #[test]
 fn a_lost_cut_resets_what_it_tore_when_it_heals() {
-    let fault = "[[fault]]\nat = \"100ms\"\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"\nheal = \"300ms\"";
+    let fault =
+        "[[fault]]\nat = \"100ms\"\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"\nheal = \"300ms\"";
     let seen = play(fault, 1, |peer| async move {
         let mut connection = peer.connect("before").await.expect("connected");
         peer.until(150).await;
@@ -314,7 +316,8 @@ fn a_program_at_a_point_goes_no_further_than_the_fault() {
     });
     assert_eq!(seen.peer, ["another host's point strikes nothing"]);
     assert!(matches!(&seen.history.last().unwrap().event, Event::End { idle_faults } if *idle_faults == [1]));
-    let cut = "[[fault]]\nwhen = { point = \"after-mark\" }\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"";
+    let cut =
+        "[[fault]]\nwhen = { point = \"after-mark\" }\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"";
     let seen = play(cut, 1, |peer| async move {
         let mut connection = peer.connect("before").await.expect("connected");
         peer.world.reach("after-mark").await;

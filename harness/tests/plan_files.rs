@@ -29,20 +29,15 @@ fn every_file_is_embedded_and_every_embedded_file_is_there() {
 fn every_scenario_is_written_back_as_it_was_read() {
     for (name, scenario) in &scenarios() {
         let written = scenario.to_toml().expect("TOML can hold it");
-        assert_eq!(
-            Scenario::parse(name, &written).expect(&written),
-            *scenario,
-            "{written}"
-        );
+        assert_eq!(Scenario::parse(name, &written).expect(&written), *scenario, "{written}");
     }
 }
 
 #[test]
 fn what_is_written_reads_like_what_a_person_writes() {
     let (name, source) = &embedded()[0];
-    let written = Scenario::parse(name, source)
-        .map(|scenario| scenario.to_toml().unwrap_or_default())
-        .expect(name);
+    let written =
+        Scenario::parse(name, source).map(|scenario| scenario.to_toml().unwrap_or_default()).expect(name);
     let producer = "producer = { timeout = \"10s\", retry = [\"1s\", \"2s\", \"4s\"] }\n";
     assert_eq!(written.replace(producer, ""), *source);
 }
@@ -55,10 +50,7 @@ fn every_plan_is_a_file_that_expects_what_the_scenario_expects_of_its_cell() {
             let read = Plan::parse(name, &written).expect(&written);
             assert_eq!(read, plan);
             assert_eq!(read.seed(), u64::MAX);
-            assert_eq!(
-                read.expectation(),
-                scenario.expect.of(plan.profile(), plan.ability())
-            );
+            assert_eq!(read.expectation(), scenario.expect.of(plan.profile(), plan.ability()));
         }
     }
 }
@@ -69,17 +61,11 @@ fn plans_come_in_the_order_of_the_file_and_only_those_asked_for() {
     let scenario = Scenario::parse(name, source).expect(name);
     let cells = |only| {
         let plans = scenario.expand(name, 7, only);
-        plans
-            .iter()
-            .map(|plan| (plan.profile().to_owned(), plan.ability()))
-            .collect::<Vec<_>>()
+        plans.iter().map(|plan| (plan.profile().to_owned(), plan.ability())).collect::<Vec<_>>()
     };
     let mut expected = Vec::new();
     for profile in ["strict", "zap", "ietf-gateway"] {
-        expected.extend([
-            (profile.to_owned(), Ability::Keyed),
-            (profile.to_owned(), Ability::Opaque),
-        ]);
+        expected.extend([(profile.to_owned(), Ability::Keyed), (profile.to_owned(), Ability::Opaque)]);
     }
     assert_eq!(cells(None), expected);
     assert_eq!(cells(Some("zap")), expected[2..4]);
@@ -120,28 +106,19 @@ unknown = 1
         (effects(1), Some("kept"), Some(0))
     );
     let keyed = expect.of("zap", Ability::Keyed);
-    assert_eq!(
-        (keyed.effects, keyed.verdict.as_deref()),
-        (effects(2), Some("violated"))
-    );
+    assert_eq!((keyed.effects, keyed.verdict.as_deref()), (effects(2), Some("violated")));
     assert_eq!(keyed.because.as_deref(), Some("S10: it forgets"));
     let opaque = expect.of("zap", Ability::Opaque);
     assert_eq!(
         (opaque.effects, opaque.verdict.as_deref(), opaque.unknown),
         (effects(2), Some("kept"), Some(1))
     );
-    assert_eq!(
-        (opaque.because, opaque.invariants),
-        (None, Some(vec![])),
-        "a kept cell needs no reason"
-    );
+    assert_eq!((opaque.because, opaque.invariants), (None, Some(vec![])), "a kept cell needs no reason");
 }
 
 #[test]
 fn spans_are_written_as_people_write_them() {
-    let texts = [
-        "0s", "250ms", "10s", "90s", "5m", "24h", "24h - 1s", "24h + 1s", "30d", "31d + 1s", "400d",
-    ];
+    let texts = ["0s", "250ms", "10s", "90s", "5m", "24h", "24h - 1s", "24h + 1s", "30d", "31d + 1s", "400d"];
     for text in texts {
         assert_eq!(text.parse::<Span>().expect(text).to_string(), text);
     }
@@ -177,11 +154,7 @@ fn nothing_panics_on_a_torn_or_scratched_file() {
     for (name, source) in &embedded() {
         for (end, _) in source.char_indices().step_by(3) {
             let _ = Scenario::parse(name, &source[..end]).map_err(miette::Report::new);
-            let scratched = format!(
-                "{}-{}",
-                &source[..end],
-                source[end..].get(1..).unwrap_or_default()
-            );
+            let scratched = format!("{}-{}", &source[..end], source[end..].get(1..).unwrap_or_default());
             if let Err(error) = Scenario::parse(name, &scratched) {
                 let _ = (
                     error.line(),
@@ -196,9 +169,7 @@ fn nothing_panics_on_a_torn_or_scratched_file() {
 #[test]
 fn a_shrunk_scenario_keeps_its_proportions() {
     let mut all = embedded().into_iter();
-    let (_, source) = all
-        .find(|(name, _)| name == "delayed-mark")
-        .expect("embedded");
+    let (_, source) = all.find(|(name, _)| name == "delayed-mark").expect("embedded");
     let slower = source.replace("[world]\n", "[world]\nshrink_time_by = 10\n");
     let shrunk = Scenario::parse("x", &slower).expect("good").shrunk();
     assert_eq!(shrunk.world.shrink_time_by, 1);

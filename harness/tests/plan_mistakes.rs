@@ -71,11 +71,7 @@ struct Shown {
 
 /// Spoils the good file in one place.
 fn spoil(good: &str, bad: &str) -> Shown {
-    assert_eq!(
-        GOOD.matches(good).count(),
-        1,
-        "`{good}` stands once in the good file"
-    );
+    assert_eq!(GOOD.matches(good).count(), 1, "`{good}` stands once in the good file");
     let source = GOOD.replace(good, bad);
     let error = Scenario::parse("x.toml", &source).expect_err(bad);
     Shown { error, source }
@@ -91,10 +87,7 @@ impl Shown {
         let meant = self.error.meant().unwrap_or_default();
         assert!(meant.contains(help), "the help is: {meant}");
         let first = message.chars().next().expect("a message");
-        assert!(
-            !first.is_uppercase(),
-            "messages begin with a lower-case letter"
-        );
+        assert!(!first.is_uppercase(), "messages begin with a lower-case letter");
     }
 
     #[track_caller]
@@ -116,13 +109,11 @@ fn text_that_is_no_toml() {
 
 #[test]
 fn unknown_fields() {
-    spoil("heal = \"3s\"", "hael = \"3s\"")
-        .underlines("hael")
-        .says(
-            "unknown field `hael`",
-            "hael = \"3s\"",
-            "did you mean `heal`?",
-        );
+    spoil("heal = \"3s\"", "hael = \"3s\"").underlines("hael").says(
+        "unknown field `hael`",
+        "hael = \"3s\"",
+        "did you mean `heal`?",
+    );
     spoil("title = ", "titel = ").says(
         "unknown field `titel`",
         "titel = \"A title\"",
@@ -142,13 +133,11 @@ fn unknown_fields() {
 
 #[test]
 fn unknown_fields_among_the_expectations() {
-    spoil("verdict = \"kept\"", "verdct = \"kept\"")
-        .underlines("verdct")
-        .says(
-            "unknown field `verdct`",
-            "verdct = \"kept\"",
-            "did you mean `verdict`?",
-        );
+    spoil("verdict = \"kept\"", "verdct = \"kept\"").underlines("verdct").says(
+        "unknown field `verdct`",
+        "verdct = \"kept\"",
+        "did you mean `verdict`?",
+    );
     spoil("because = ", "becuase = ").says(
         "unknown field `becuase`",
         "becuase = \"S10: it forgets\"",
@@ -175,16 +164,8 @@ fn missing_fields_and_wrong_kinds() {
         "gateways = \"two\"",
         "a whole number, not below 0",
     );
-    spoil("unknown = 1", "unknown = -1").says(
-        "invalid value: integer `-1`",
-        "unknown = -1",
-        "not below 0",
-    );
-    spoil("silent = true", "silent = 1").says(
-        "invalid type: integer `1`",
-        "silent = 1",
-        "`true` or `false`",
-    );
+    spoil("unknown = 1", "unknown = -1").says("invalid value: integer `-1`", "unknown = -1", "not below 0");
+    spoil("silent = true", "silent = 1").says("invalid type: integer `1`", "silent = 1", "`true` or `false`");
     spoil("gateways = 2", "seed = -1").says(
         "a seed is a number from 0, written as a text from 2^63 on",
         "seed = -1",
@@ -195,31 +176,13 @@ fn missing_fields_and_wrong_kinds() {
 #[test]
 fn spans_without_a_known_unit() {
     let units = "a number and its unit (ms, s, m, h or d)";
-    spoil("at = \"5s\"", "at = 5")
-        .underlines("5")
-        .says("`5` has no unit", "at = 5", units);
+    spoil("at = \"5s\"", "at = 5").underlines("5").says("`5` has no unit", "at = 5", units);
     spoil("at = \"5s\"", "at = \"5\"").says("`5` has no unit", "at = \"5\"", units);
-    spoil("at = \"5s\"", "at = \"5 sec\"").says(
-        "`sec` is no unit of time",
-        "at = \"5 sec\"",
-        units,
-    );
-    spoil("at = \"5s\"", "at = \"soon\"").says(
-        "`soon` is no length of time",
-        "at = \"soon\"",
-        units,
-    );
-    spoil("24h - 1s", "1s - 24h").says(
-        "`1s - 24h` is less than nothing",
-        "at = \"1s - 24h\"",
-        units,
-    );
+    spoil("at = \"5s\"", "at = \"5 sec\"").says("`sec` is no unit of time", "at = \"5 sec\"", units);
+    spoil("at = \"5s\"", "at = \"soon\"").says("`soon` is no length of time", "at = \"soon\"", units);
+    spoil("24h - 1s", "1s - 24h").says("`1s - 24h` is less than nothing", "at = \"1s - 24h\"", units);
     spoil("24h - 1s", "24h -").says("a number is missing", "at = \"24h -\"", units);
-    spoil("at = \"5s\"", "at = \"401d\"").says(
-        "`401d` is longer than 400d",
-        "at = \"401d\"",
-        units,
-    );
+    spoil("at = \"5s\"", "at = \"401d\"").says("`401d` is longer than 400d", "at = \"401d\"", units);
     spoil("at = \"5s\"", "at = \"99999999999999999999d\"").says(
         "`99999999999999999999d` is too long",
         "at = \"99999999999999999999d\"",
@@ -284,13 +247,11 @@ fn unknown_hosts() {
         "freeze = \"redis\"",
         "known here: `producer`, `whatsapp`, `database`",
     );
-    spoil("via = [\"gateway-2\"]", "via = [\"whatsapp\"]")
-        .underlines("\"whatsapp\"")
-        .says(
-            "unknown gateway `whatsapp`",
-            "send = { op = \"cart-7\", via = [\"whatsapp\"], times = 2 }",
-            "known here: `gateway-1`, `gateway-2`",
-        );
+    spoil("via = [\"gateway-2\"]", "via = [\"whatsapp\"]").underlines("\"whatsapp\"").says(
+        "unknown gateway `whatsapp`",
+        "send = { op = \"cart-7\", via = [\"whatsapp\"], times = 2 }",
+        "known here: `gateway-1`, `gateway-2`",
+    );
     spoil("host = \"gateway-1\"", "host = \"producer\"").says(
         "unknown gateway `producer`",
         "when = { point = \"after-mark\", host = \"producer\" }",
@@ -300,13 +261,11 @@ fn unknown_hosts() {
 
 #[test]
 fn unknown_points_and_operations() {
-    spoil("\"after-mark\"", "\"after-marks\"")
-        .underlines("\"after-marks\"")
-        .says(
-            "unknown point `after-marks`",
-            "when = { point = \"after-marks\", host = \"gateway-1\" }",
-            "did you mean `after-mark`?",
-        );
+    spoil("\"after-mark\"", "\"after-marks\"").underlines("\"after-marks\"").says(
+        "unknown point `after-marks`",
+        "when = { point = \"after-marks\", host = \"gateway-1\" }",
+        "did you mean `after-mark`?",
+    );
     spoil("effect = \"cart-7\"", "effect = \"cart-8\"").says(
         "unknown operation `cart-8`",
         "when = { effect = \"cart-8\", nth = 1 }",
@@ -317,13 +276,11 @@ fn unknown_points_and_operations() {
         "send = { op = \"order-8\", to = \"5511999990002\", text = \"Seu pedido\", key_of = \"card-7\" }",
         "did you mean `cart-7`?",
     );
-    spoil("effects = { cart-7 = 1 }", "effects = { cart7 = 1 }")
-        .underlines("cart7")
-        .says(
-            "no step sends `cart7`",
-            "effects = { cart7 = 1 }",
-            "did you mean `cart-7`?",
-        );
+    spoil("effects = { cart-7 = 1 }", "effects = { cart7 = 1 }").underlines("cart7").says(
+        "no step sends `cart7`",
+        "effects = { cart7 = 1 }",
+        "did you mean `cart-7`?",
+    );
 }
 
 #[test]
@@ -333,25 +290,18 @@ fn faults_that_do_nothing_or_too_much() {
         "[[fault]]",
         "`cut`, `lose`",
     );
-    spoil(
-        "freeze = \"gateway-2\"",
-        "freeze = \"gateway-2\"\ncrash = \"gateway-2\"",
-    )
-    .underlines("freeze")
-    .says(
-        "the fault does two things, `crash` and `freeze`",
-        "freeze = \"gateway-2\"",
-        "a [[fault]] for each",
-    );
+    spoil("freeze = \"gateway-2\"", "freeze = \"gateway-2\"\ncrash = \"gateway-2\"")
+        .underlines("freeze")
+        .says(
+            "the fault does two things, `crash` and `freeze`",
+            "freeze = \"gateway-2\"",
+            "a [[fault]] for each",
+        );
 }
 
 #[test]
 fn faults_with_no_trigger_or_too_many() {
-    spoil(
-        "at = \"5s\"\nfreeze",
-        "at = \"5s\"\nwhen = { effect = \"cart-7\" }\nfreeze",
-    )
-    .says(
+    spoil("at = \"5s\"\nfreeze", "at = \"5s\"\nwhen = { effect = \"cart-7\" }\nfreeze").says(
         "the fault has two triggers, `at` and `when`",
         "when = { effect = \"cart-7\" }",
         "leave one out",
@@ -361,11 +311,7 @@ fn faults_with_no_trigger_or_too_many() {
         "at = \"7s\"",
         "the message says when",
     );
-    spoil(
-        "effect = \"cart-7\", nth",
-        "effect = \"cart-7\", point = \"after-mark\", nth",
-    )
-    .says(
+    spoil("effect = \"cart-7\", nth", "effect = \"cart-7\", point = \"after-mark\", nth").says(
         "a trigger waits for exactly one thing",
         "when = { effect = \"cart-7\", point = \"after-mark\", nth = 1 }",
         "one of `effect`, `point` and `message`",
@@ -380,21 +326,14 @@ fn faults_with_no_trigger_or_too_many() {
         "when = { effect = \"cart-7\", nth = 0 }",
         "`nth = 1` for the first",
     );
-    spoil(
-        "effect = \"cart-7\", nth = 1",
-        "message = \"producer -> gateway-1 #1\", nth = 2",
-    )
-    .underlines("nth")
-    .says(
-        "`nth` says nothing here",
-        "when = { message = \"producer -> gateway-1 #1\", nth = 2 }",
-        "`effect` and `point`",
-    );
-    spoil(
-        "effect = \"cart-7\", nth",
-        "effect = \"cart-7\", host = \"gateway-1\", nth",
-    )
-    .says(
+    spoil("effect = \"cart-7\", nth = 1", "message = \"producer -> gateway-1 #1\", nth = 2")
+        .underlines("nth")
+        .says(
+            "`nth` says nothing here",
+            "when = { message = \"producer -> gateway-1 #1\", nth = 2 }",
+            "`effect` and `point`",
+        );
+    spoil("effect = \"cart-7\", nth", "effect = \"cart-7\", host = \"gateway-1\", nth").says(
         "`host` says nothing here",
         "when = { effect = \"cart-7\", host = \"gateway-1\", nth = 1 }",
         "`point`",
@@ -417,13 +356,11 @@ fn details_without_their_action() {
         ("heal = \"2s\"", "`cut`, `refuse`"),
     ] {
         let name = detail.split(' ').next().unwrap_or_default();
-        spoil(freeze, &format!("{freeze}\n{detail}"))
-            .underlines(name)
-            .says(
-                &format!("`{name}` says nothing beside `freeze`"),
-                detail,
-                &format!("it belongs to {action}"),
-            );
+        spoil(freeze, &format!("{freeze}\n{detail}")).underlines(name).says(
+            &format!("`{name}` says nothing beside `freeze`"),
+            detail,
+            &format!("it belongs to {action}"),
+        );
     }
     spoil("mode = \"held\"", "thaw = \"2s\"").says(
         "`thaw` says nothing beside `cut`",
@@ -435,11 +372,7 @@ fn details_without_their_action() {
         "mode = \"lossy\"",
         "`held`, `lost`",
     );
-    spoil("heal = \"3s\"", "heal = \"0s\"").says(
-        "the fault lasts no time",
-        "heal = \"0s\"",
-        "`1ms`",
-    );
+    spoil("heal = \"3s\"", "heal = \"0s\"").says("the fault lasts no time", "heal = \"0s\"", "`1ms`");
 }
 
 #[test]
@@ -454,13 +387,11 @@ fn steps_that_do_not_say_what_is_sent() {
         "send = { op = \"cart-7\", to = \"5511999990001\" }",
         "",
     );
-    spoil("via = [\"gateway-2\"], ", "text = \"Outro\", ")
-        .underlines("\"Outro\"")
-        .says(
-            "a repetition of `cart-7` has another `text`",
-            "send = { op = \"cart-7\", text = \"Outro\", times = 2 }",
-            "`key_of = \"cart-7\"`",
-        );
+    spoil("via = [\"gateway-2\"], ", "text = \"Outro\", ").underlines("\"Outro\"").says(
+        "a repetition of `cart-7` has another `text`",
+        "send = { op = \"cart-7\", text = \"Outro\", times = 2 }",
+        "`key_of = \"cart-7\"`",
+    );
     spoil("via = [\"gateway-2\"], ", "to = \"1\", ").says(
         "a repetition of `cart-7` has another `to`",
         "send = { op = \"cart-7\", to = \"1\", times = 2 }",
@@ -492,11 +423,7 @@ fn answers_that_cannot_be() {
     );
     spoil("status = 500", "status = 99").says("the status is 99", "status = 99", "200 to 599");
     let twice = "status = 500\n\n[[answer]]\nrequest = 1\nacts = false\nstatus = 503";
-    spoil("status = 500", twice).says(
-        "request 1 is answered twice",
-        "request = 1",
-        "leave one out",
-    );
+    spoil("status = 500", twice).says("request 1 is answered twice", "request = 1", "leave one out");
 }
 
 #[test]
@@ -526,16 +453,8 @@ fn worlds_that_cannot_be() {
         "abilities = [\"kyed\"]",
         "did you mean `keyed`?",
     );
-    spoil("gateways = 2", "gateways = 0").says(
-        "the number of gateways is 0",
-        "gateways = 0",
-        "1 to 8",
-    );
-    spoil("gateways = 2", "gateways = 9").says(
-        "the number of gateways is 9",
-        "gateways = 9",
-        "1 to 8",
-    );
+    spoil("gateways = 2", "gateways = 0").says("the number of gateways is 0", "gateways = 0", "1 to 8");
+    spoil("gateways = 2", "gateways = 9").says("the number of gateways is 9", "gateways = 9", "1 to 8");
     spoil("gateways = 2", "producer = { timeout = \"0s\" }").says(
         "an attempt of a producer lasts no time",
         "producer = { timeout = \"0s\" }",
@@ -547,17 +466,9 @@ fn worlds_that_cannot_be() {
 fn rules_that_are_not_there() {
     for rule in ["S14", "S0", "S01", "W12", "M4", "H6", "X1", "s2", "S", ""] {
         let line = format!("rules = [\"S2\", \"{rule}\"]");
-        spoil("rules = [\"S2\", \"S10\"]", &line).says(
-            &format!("unknown rule `{rule}`"),
-            &line,
-            "S1 to S13",
-        );
+        spoil("rules = [\"S2\", \"S10\"]", &line).says(&format!("unknown rule `{rule}`"), &line, "S1 to S13");
     }
-    spoil("rules = [\"S2\", \"S10\"]", "rules = []").says(
-        "the scenario shows no rule",
-        "rules = []",
-        "",
-    );
+    spoil("rules = [\"S2\", \"S10\"]", "rules = []").says("the scenario shows no rule", "rules = []", "");
     spoil("\"A title\"", "\"\"").says("the title is empty", "title = \"\"", "");
 }
 
@@ -591,11 +502,7 @@ fn expectations_that_cannot_be() {
             "S10: what the rule does",
         );
     }
-    spoil(
-        "verdict = \"kept\"",
-        "verdict = \"kept\"\ninvariants = [\"once\"]",
-    )
-    .says(
+    spoil("verdict = \"kept\"", "verdict = \"kept\"\ninvariants = [\"once\"]").says(
         "a verdict of `kept` has no violated invariants",
         "invariants = [\"once\"]",
         "",
@@ -604,23 +511,16 @@ fn expectations_that_cannot_be() {
 
 #[test]
 fn expectations_of_those_who_do_not_play() {
-    spoil(
-        "[expect.zap.keyed]\nunknown = 1",
-        "[expect.zapp]\nunknown = 1",
-    )
-    .underlines("zapp")
-    .says(
+    spoil("[expect.zap.keyed]\nunknown = 1", "[expect.zapp]\nunknown = 1").underlines("zapp").says(
         "profile `zapp` does not play in this scenario",
         "[expect.zapp]",
         "did you mean `zap`?",
     );
-    spoil("[expect.zap.keyed]", "[expect.zap.opaque]")
-        .underlines("opaque")
-        .says(
-            "ability `opaque` does not play in this scenario",
-            "[expect.zap.opaque]",
-            "known here: `keyed`",
-        );
+    spoil("[expect.zap.keyed]", "[expect.zap.opaque]").underlines("opaque").says(
+        "ability `opaque` does not play in this scenario",
+        "[expect.zap.opaque]",
+        "known here: `keyed`",
+    );
     spoil("[expect.zap.keyed]", "[expect.zap.kyed]").says(
         "unknown field `kyed`",
         "[expect.zap.kyed]",
@@ -643,12 +543,9 @@ fn limits() {
     let many = "[[step]]\nat = \"1s\"\nsend = { op = \"cart-7\" }\n".repeat(998) + "\n[[answer]]";
     let shown = spoil("[[answer]]", &many);
     assert_eq!(shown.error.to_string(), "1001 steps are too many");
-    let loud = "[[step]]\nat = \"1s\"\nsend = { op = \"cart-7\", times = 1000 }\n".repeat(11)
-        + "\n[[answer]]";
-    assert_eq!(
-        spoil("[[answer]]", &loud).error.to_string(),
-        "10004 sends are too many"
-    );
+    let loud =
+        "[[step]]\nat = \"1s\"\nsend = { op = \"cart-7\", times = 1000 }\n".repeat(11) + "\n[[answer]]";
+    assert_eq!(spoil("[[answer]]", &loud).error.to_string(), "10004 sends are too many");
     let large = format!("{GOOD}#{}", " ".repeat(256 * 1024));
     let error = Scenario::parse("x.toml", &large).expect_err("too large");
     assert!(error.to_string().starts_with("x.toml has 26"), "{error}");
@@ -656,11 +553,7 @@ fn limits() {
 
 #[test]
 fn a_plan_is_exactly_one_run() {
-    let refused = |source: &str| {
-        Plan::parse("x.toml", source)
-            .expect_err("no plan")
-            .to_string()
-    };
+    let refused = |source: &str| Plan::parse("x.toml", source).expect_err("no plan").to_string();
     assert_eq!(refused(GOOD), "a plan has exactly one profile");
     let one = r#"
 title = "t"
@@ -671,14 +564,6 @@ step = [{ at = "0s", send = { op = "a", to = "1", text = "x" } }]
 expect = { effects = { a = 1 } }
 "#;
     assert_eq!(refused(one), "a plan has a seed");
-    assert_eq!(
-        Plan::parse("x", &one.replace("world = { ", "world = { seed = 3, "))
-            .expect("good")
-            .seed(),
-        3
-    );
-    assert_eq!(
-        refused(&one.replace("\"keyed\"", "\"keyed\", \"opaque\"")),
-        "a plan has exactly one ability"
-    );
+    assert_eq!(Plan::parse("x", &one.replace("world = { ", "world = { seed = 3, ")).expect("good").seed(), 3);
+    assert_eq!(refused(&one.replace("\"keyed\"", "\"keyed\", \"opaque\"")), "a plan has exactly one ability");
 }

@@ -54,11 +54,7 @@ pub(crate) fn router(api: Arc<Api>) -> Router {
         .with_state(api)
 }
 
-async fn send_text(
-    State(api): State<Arc<Api>>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response<Body> {
+async fn send_text(State(api): State<Arc<Api>>, Path(id): Path<String>, request: Request) -> Response<Body> {
     let response = match api.read(&id, request).await {
         Ok(request) => api.protocol.clone().send(request).await,
         Err(problem) => problem.into_response(),
@@ -77,10 +73,7 @@ impl Api {
         let value = fingerprint::parse(&body).map_err(bad_json)?;
         Ok(SendRequest {
             phone_number_id: instance.phone_number_id.clone(),
-            slot: key.map(|key| Slot {
-                scope: format!("{}/{TEXT_ROUTE}", instance.id),
-                key,
-            }),
+            slot: key.map(|key| Slot { scope: format!("{}/{TEXT_ROUTE}", instance.id), key }),
             fingerprint: fingerprint::of_value(&value).map_err(bad_json)?,
             message: TextMessage::from_value(&value),
         })
@@ -110,11 +103,9 @@ impl Api {
                 format!("the body is over {limit} bytes"),
             )),
             Some(Err(error)) => Err(Problem::new(StatusCode::BAD_REQUEST, "bad-body", error)),
-            None => Err(Problem::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "bad-body",
-                "the body did not arrive in time",
-            )),
+            None => {
+                Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "bad-body", "the body did not arrive in time"))
+            }
         }
     }
 }

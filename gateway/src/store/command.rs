@@ -228,8 +228,12 @@ impl Command {
     #[must_use]
     pub fn token(&self) -> Option<i64> {
         match self {
-            Self::Mark { token, .. } | Self::Unknown { token, .. } | Self::Release { token, .. } => Some(*token),
-            Self::ReleaseAsked { settle_token, .. } | Self::AskLater { settle_token, .. } => Some(*settle_token),
+            Self::Mark { token, .. } | Self::Unknown { token, .. } | Self::Release { token, .. } => {
+                Some(*token)
+            }
+            Self::ReleaseAsked { settle_token, .. } | Self::AskLater { settle_token, .. } => {
+                Some(*settle_token)
+            }
             _ => None,
         }
     }

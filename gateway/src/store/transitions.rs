@@ -46,51 +46,22 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
             askable,
         } => {
             let horizon = horizon(*now_ms, *skew_ms, *tombstone_ms, *askable);
-            let claim = Claim {
-                slot,
-                fingerprint,
-                claim_id,
-                lease_end_ms: *lease_end_ms,
-                admissible: *admissible,
-            };
+            let claim =
+                Claim { slot, fingerprint, claim_id, lease_end_ms: *lease_end_ms, admissible: *admissible };
             take(db, &claim, horizon)
         }
-        Command::Mark {
-            slot,
-            token,
-            now_ms,
-            reference,
-            request,
-        } => mark(db, slot, *token, *now_ms, reference, request),
-        Command::Done {
-            slot,
-            reference,
-            expires_ms,
-            answer,
-            now_ms: _,
-        } => done(db, slot, reference, *expires_ms, answer),
-        Command::Unknown {
-            slot,
-            token,
-            next_ask_ms,
-            now_ms: _,
-        } => unknown(db, slot, *token, *next_ask_ms),
-        Command::Release {
-            slot,
-            token,
-            now_ms: _,
-        } => release(db, slot, *token),
-        Command::Fence {
-            slot,
-            claim_id,
-            now_ms: _,
-        } => fence(db, slot, claim_id),
-        Command::Read {
-            slot,
-            now_ms,
-            skew_ms,
-            tombstone_ms,
-        } => read(db, slot, horizon(*now_ms, *skew_ms, *tombstone_ms, false)),
+        Command::Mark { slot, token, now_ms, reference, request } => {
+            mark(db, slot, *token, *now_ms, reference, request)
+        }
+        Command::Done { slot, reference, expires_ms, answer, now_ms: _ } => {
+            done(db, slot, reference, *expires_ms, answer)
+        }
+        Command::Unknown { slot, token, next_ask_ms, now_ms: _ } => unknown(db, slot, *token, *next_ask_ms),
+        Command::Release { slot, token, now_ms: _ } => release(db, slot, *token),
+        Command::Fence { slot, claim_id, now_ms: _ } => fence(db, slot, claim_id),
+        Command::Read { slot, now_ms, skew_ms, tombstone_ms } => {
+            read(db, slot, horizon(*now_ms, *skew_ms, *tombstone_ms, false))
+        }
         Command::BeginAsk {
             now_ms,
             settle_lease_end_ms,
@@ -101,23 +72,13 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
             give_up_asking(db, *now_ms, *skew_ms, *first_dispatch_at_or_after_ms)?;
             begin_ask(db, *now_ms, *settle_lease_end_ms, *skew_ms, *dead_before_ms)
         }
-        Command::ReleaseAsked {
-            slot,
-            settle_token,
-            now_ms: _,
-        } => release_asked(db, slot, *settle_token),
-        Command::AskLater {
-            slot,
-            settle_token,
-            next_ask_ms,
-            now_ms: _,
-        } => ask_later(db, slot, *settle_token, *next_ask_ms),
-        Command::Sweep {
-            now_ms,
-            skew_ms,
-            tombstone_ms,
-            askable,
-        } => sweep(db, horizon(*now_ms, *skew_ms, *tombstone_ms, *askable)),
+        Command::ReleaseAsked { slot, settle_token, now_ms: _ } => release_asked(db, slot, *settle_token),
+        Command::AskLater { slot, settle_token, next_ask_ms, now_ms: _ } => {
+            ask_later(db, slot, *settle_token, *next_ask_ms)
+        }
+        Command::Sweep { now_ms, skew_ms, tombstone_ms, askable } => {
+            sweep(db, horizon(*now_ms, *skew_ms, *tombstone_ms, *askable))
+        }
     }
 }
 
@@ -129,12 +90,7 @@ pub(super) fn next_due_ms(db: &Connection) -> Result<Option<i64>> {
 }
 
 fn horizon(now_ms: i64, skew_ms: i64, tombstone_ms: i64, askable: bool) -> Horizon {
-    Horizon {
-        now_ms,
-        skew_ms,
-        tombstone_ms,
-        ask_ms: askable.then_some(now_ms),
-    }
+    Horizon { now_ms, skew_ms, tombstone_ms, ask_ms: askable.then_some(now_ms) }
 }
 
 impl Horizon {
@@ -162,8 +118,7 @@ impl Horizon {
 
 /// The next fencing token. No delete or sweep resets the sequence, so that none is ever used twice.
 fn next_token(db: &Connection) -> Result<i64> {
-    db.prepare_cached("UPDATE sequence SET last = last + 1 RETURNING last")?
-        .query_row([], |row| row.get(0))
+    db.prepare_cached("UPDATE sequence SET last = last + 1 RETURNING last")?.query_row([], |row| row.get(0))
 }
 
 fn take(db: &Connection, claim: &Claim<'_>, horizon: Horizon) -> Result<Reply> {
@@ -176,9 +131,7 @@ fn take(db: &Connection, claim: &Claim<'_>, horizon: Horizon) -> Result<Reply> {
         return insert(db, claim, horizon);
     }
     if found.fingerprint != claim.fingerprint {
-        return Ok(Reply::Mismatch {
-            state: standing.unwrap_or(found.view.state),
-        });
+        return Ok(Reply::Mismatch { state: standing.unwrap_or(found.view.state) });
     }
     let Some(standing) = standing else {
         return take_over(db, claim, horizon);
@@ -187,9 +140,7 @@ fn take(db: &Connection, claim: &Claim<'_>, horizon: Horizon) -> Result<Reply> {
         lapse(db, claim.slot, horizon)?;
     }
     found.view.state = standing;
-    Ok(Reply::Meets {
-        view: without_expired_answer(found),
-    })
+    Ok(Reply::Meets { view: without_expired_answer(found) })
 }
 
 fn insert(db: &Connection, claim: &Claim<'_>, horizon: Horizon) -> Result<Reply> {
@@ -240,8 +191,11 @@ fn take_over(db: &Connection, claim: &Claim<'_>, horizon: Horizon) -> Result<Rep
 }
 
 fn delete(db: &Connection, slot: &Slot, token: i64) -> Result<()> {
-    db.prepare_cached("DELETE FROM record WHERE scope = ?1 AND key = ?2 AND token = ?3")?
-        .execute((&slot.scope, &slot.key, token))?;
+    db.prepare_cached("DELETE FROM record WHERE scope = ?1 AND key = ?2 AND token = ?3")?.execute((
+        &slot.scope,
+        &slot.key,
+        token,
+    ))?;
     Ok(())
 }
 
@@ -373,9 +327,7 @@ fn fence(db: &Connection, slot: &Slot, claim_id: &str) -> Result<Reply> {
     Ok(match rows::find(db, slot)? {
         None => Reply::Absent,
         Some(found) if found.view.claim_id == claim_id => Reply::Meets { view: found.view },
-        Some(found) => Reply::Fenced {
-            view: Some(found.view),
-        },
+        Some(found) => Reply::Fenced { view: Some(found.view) },
     })
 }
 
@@ -387,9 +339,7 @@ fn read(db: &Connection, slot: &Slot, horizon: Horizon) -> Result<Reply> {
         return Ok(Reply::Absent);
     };
     found.view.state = standing;
-    Ok(Reply::Meets {
-        view: without_expired_answer(found),
-    })
+    Ok(Reply::Meets { view: without_expired_answer(found) })
 }
 
 fn without_expired_answer(mut found: Found) -> super::View {
@@ -492,12 +442,7 @@ fn release_asked(db: &Connection, slot: &Slot, settle_token: i64) -> Result<Repl
     applied_or_fenced(db, slot, changed)
 }
 
-fn ask_later(
-    db: &Connection,
-    slot: &Slot,
-    settle_token: i64,
-    next_ask_ms: Option<i64>,
-) -> Result<Reply> {
+fn ask_later(db: &Connection, slot: &Slot, settle_token: i64, next_ask_ms: Option<i64>) -> Result<Reply> {
     let changed = db
         .prepare_cached(
             "UPDATE record SET settle_token = NULL, settle_lease_end_ms = NULL,
@@ -549,12 +494,7 @@ fn sweep(db: &Connection, horizon: Horizon) -> Result<Reply> {
              ORDER BY due_ms LIMIT ?5)
          RETURNING scope, key",
     )?;
-    Ok(Reply::Swept {
-        released,
-        unknown,
-        expired,
-        forgotten,
-    })
+    Ok(Reply::Swept { released, unknown, expired, forgotten })
 }
 
 /// Runs one statement of a sweep, whose parameters are ?1 now, ?2 skew, ?3 tombstone, ?4 next ask, ?5 limit.
@@ -562,13 +502,7 @@ fn swept(db: &Connection, horizon: Horizon, sql: &str) -> Result<Vec<Slot>> {
     let mut slots = db
         .prepare_cached(sql)?
         .query_map(
-            (
-                horizon.now_ms,
-                horizon.skew_ms,
-                horizon.tombstone_ms,
-                horizon.ask_ms,
-                SWEEP_LIMIT,
-            ),
+            (horizon.now_ms, horizon.skew_ms, horizon.tombstone_ms, horizon.ask_ms, SWEEP_LIMIT),
             slot_of,
         )?
         .collect::<Result<Vec<_>>>()?;
@@ -578,17 +512,12 @@ fn swept(db: &Connection, horizon: Horizon, sql: &str) -> Result<Vec<Slot>> {
 }
 
 fn slot_of(row: &Row<'_>) -> Result<Slot> {
-    Ok(Slot {
-        scope: row.get("scope")?,
-        key: row.get("key")?,
-    })
+    Ok(Slot { scope: row.get("scope")?, key: row.get("key")? })
 }
 
 fn applied_or_fenced(db: &Connection, slot: &Slot, changed: usize) -> Result<Reply> {
     if changed > 0 {
         return Ok(Reply::Applied);
     }
-    Ok(Reply::Fenced {
-        view: rows::find(db, slot)?.map(|found| found.view),
-    })
+    Ok(Reply::Fenced { view: rows::find(db, slot)?.map(|found| found.view) })
 }

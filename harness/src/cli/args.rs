@@ -41,7 +41,7 @@ pub struct RunArgs {
     /// Read scenarios from this folder instead of the embedded ones
     #[arg(long, value_name = "DIR")]
     pub scenarios: Option<PathBuf>,
-    /// Where plan, history and timeline of each violation are written
+    /// Where plan, history, timeline and digest of each cell are written
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// What is printed

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     exit,
-    sim::{engine::Engine, event::EventEngine, },
+    sim::{engine::Engine, event::EventEngine},
 };
 
 /// Runs the command line of this process.

@@ -44,7 +44,7 @@ pub fn command(args: &RunArgs) -> Result<u8, Failure> {
         played.push(Played { plan, outcome, differences });
     }
     if let Some(out) = &args.out {
-        for cell in played.iter().filter(|cell| cell.is_violated() || !cell.differences.is_empty()) {
+        for cell in &played {
             write_files(out, cell)?;
         }
     }

@@ -153,6 +153,9 @@ pub enum Event {
     },
     /// A store executed a transaction. Written where it was executed.
     Store {
+        /// Which store: `database`, or the memory of one incarnation of a gateway, such as `gateway-1/2`.
+        /// Tokens of different stores have nothing to do with each other.
+        store: String,
         /// The command, such as `claim`, `mark`, `done`, `unknown`, `release`, `fence`, `begin-ask`.
         command: String,
         /// `{instance}/{canonical route}` of the record.

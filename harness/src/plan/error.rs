@@ -23,38 +23,22 @@ impl PlanError {
     /// A mistake somewhere in this file.
     pub(super) fn new(name: &str, source: &str, message: impl Into<String>) -> Self {
         let named = NamedSource::new(name, source.to_owned()).with_language("toml");
-        Self {
-            source_code: Some(Arc::new(named)),
-            ..Self::without_source(message)
-        }
+        Self { source_code: Some(Arc::new(named)), ..Self::without_source(message) }
     }
 
     /// A mistake that no file can show, such as a file that cannot be read.
     pub(super) fn without_source(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            help: None,
-            source_code: None,
-            span: None,
-            label: "here",
-        }
+        Self { message: message.into(), help: None, source_code: None, span: None, label: "here" }
     }
 
     /// Says where.
     pub(super) fn at(self, span: Option<Range<usize>>, label: &'static str) -> Self {
-        Self {
-            span: span.map(SourceSpan::from),
-            label,
-            ..self
-        }
+        Self { span: span.map(SourceSpan::from), label, ..self }
     }
 
     /// Says what was meant.
     pub(super) fn help(self, help: impl Into<String>) -> Self {
-        Self {
-            help: Some(help.into()),
-            ..self
-        }
+        Self { help: Some(help.into()), ..self }
     }
 
     /// What was meant, if that can be told.
@@ -66,11 +50,7 @@ impl PlanError {
     /// The line of the mistake, from 1, if it has a place.
     #[must_use]
     pub fn line(&self) -> Option<usize> {
-        let before = self
-            .source_code
-            .as_ref()?
-            .inner()
-            .get(..self.span?.offset())?;
+        let before = self.source_code.as_ref()?.inner().get(..self.span?.offset())?;
         Some(before.matches('\n').count() + 1)
     }
 
@@ -78,8 +58,6 @@ impl PlanError {
     #[must_use]
     pub fn underlined(&self) -> Option<&str> {
         let (source, span) = (self.source_code.as_ref()?, self.span?);
-        source
-            .inner()
-            .get(span.offset()..span.offset() + span.len())
+        source.inner().get(span.offset()..span.offset() + span.len())
     }
 }

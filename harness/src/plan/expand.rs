@@ -17,32 +17,17 @@ impl Scenario {
     /// file's order. Each plan expects what this scenario expects of its cell.
     #[must_use]
     pub fn expand(&self, name: &str, seed: u64, profile: Option<&str>) -> Vec<Plan> {
-        let profiles = self
-            .world
-            .profiles
-            .iter()
-            .filter(|p| profile.is_none_or(|only| only == p.as_str()));
+        let profiles = self.world.profiles.iter().filter(|p| profile.is_none_or(|only| only == p.as_str()));
         profiles
-            .flat_map(|profile| {
-                self.world
-                    .abilities
-                    .iter()
-                    .map(move |ability| (profile, *ability))
-            })
-            .map(|(profile, ability)| Plan {
-                name: name.into(),
-                scenario: self.cell(profile, ability, seed),
-            })
+            .flat_map(|profile| self.world.abilities.iter().map(move |ability| (profile, *ability)))
+            .map(|(profile, ability)| Plan { name: name.into(), scenario: self.cell(profile, ability, seed) })
             .collect()
     }
 
     /// This scenario with one profile, one ability, a seed, and only their expectation.
     fn cell(&self, profile: &str, ability: Ability, seed: u64) -> Self {
         let mut cell = self.clone();
-        cell.expect = Expectations {
-            default: self.expect.of(profile, ability),
-            ..Expectations::default()
-        };
+        cell.expect = Expectations { default: self.expect.of(profile, ability), ..Expectations::default() };
         cell.world.profiles = vec![profile.into()];
         cell.world.abilities = vec![ability];
         cell.world.seed = Some(seed);
@@ -60,22 +45,13 @@ impl Plan {
         let world = &scenario.world;
         let world_place = Place::root().key("world");
         let (place, message) = if world.profiles.len() != 1 {
-            (
-                world_place.key("profiles"),
-                "a plan has exactly one profile",
-            )
+            (world_place.key("profiles"), "a plan has exactly one profile")
         } else if world.abilities.len() != 1 {
-            (
-                world_place.key("abilities"),
-                "a plan has exactly one ability",
-            )
+            (world_place.key("abilities"), "a plan has exactly one ability")
         } else if world.seed.is_none() {
             (world_place, "a plan has a seed")
         } else {
-            return Ok(Self {
-                name: name.into(),
-                scenario,
-            });
+            return Ok(Self { name: name.into(), scenario });
         };
         Err(PlanError::new(name, source, message)
             .at(Places::of(source).value(&place), "here")
@@ -85,22 +61,13 @@ impl Plan {
     /// The one profile.
     #[must_use]
     pub fn profile(&self) -> &str {
-        self.scenario
-            .world
-            .profiles
-            .first()
-            .map_or("", String::as_str)
+        self.scenario.world.profiles.first().map_or("", String::as_str)
     }
 
     /// The one ability of the provider; one that was never named is the weakest.
     #[must_use]
     pub fn ability(&self) -> Ability {
-        self.scenario
-            .world
-            .abilities
-            .first()
-            .copied()
-            .unwrap_or(Ability::Opaque)
+        self.scenario.world.abilities.first().copied().unwrap_or(Ability::Opaque)
     }
 
     /// The seed.

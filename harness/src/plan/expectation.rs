@@ -71,20 +71,14 @@ impl Expectations {
 
 impl Expectation {
     /// The names of its fields.
-    pub(super) const FIELDS: [&'static str; 5] =
-        ["effects", "verdict", "invariants", "unknown", "because"];
+    pub(super) const FIELDS: [&'static str; 5] = ["effects", "verdict", "invariants", "unknown", "because"];
 
     /// Overrides what the nearer layer says. Effects are overridden one operation at a time.
     fn overlay(&mut self, nearer: &Self) {
         if let Some(effects) = &nearer.effects {
-            self.effects
-                .get_or_insert_default()
-                .extend(effects.iter().map(|(op, n)| (op.clone(), *n)));
+            self.effects.get_or_insert_default().extend(effects.iter().map(|(op, n)| (op.clone(), *n)));
         }
-        for (mine, theirs) in [
-            (&mut self.verdict, &nearer.verdict),
-            (&mut self.because, &nearer.because),
-        ] {
+        for (mine, theirs) in [(&mut self.verdict, &nearer.verdict), (&mut self.because, &nearer.because)] {
             if theirs.is_some() {
                 mine.clone_from(theirs);
             }
@@ -123,20 +117,14 @@ impl Expectation {
 impl<'de> Deserialize<'de> for Expectations {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (default, by_profile) = deserializer.deserialize_map(Layer(PhantomData))?;
-        Ok(Self {
-            default,
-            by_profile,
-        })
+        Ok(Self { default, by_profile })
     }
 }
 
 impl<'de> Deserialize<'de> for ProfileExpectation {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let (default, by_ability) = deserializer.deserialize_map(Layer(PhantomData))?;
-        Ok(Self {
-            default,
-            by_ability,
-        })
+        Ok(Self { default, by_ability })
     }
 }
 

@@ -35,22 +35,17 @@ pub struct LinkError {
     meant: &'static str,
 }
 
-const LINK_HELP: &str =
-    "write `producer -> gateway-1` for one direction, `producer <-> gateway-1` for both";
-const MESSAGE_HELP: &str = "write the link, its direction and the number of the message, counted from 1: `gateway-1 -> database #2`";
+const LINK_HELP: &str = "write `producer -> gateway-1` for one direction, `producer <-> gateway-1` for both";
+const MESSAGE_HELP: &str =
+    "write the link, its direction and the number of the message, counted from 1: `gateway-1 -> database #2`";
 
 impl FromStr for Link {
     type Err = LinkError;
 
     fn from_str(text: &str) -> Result<Self, LinkError> {
-        let wrong = |wrong: String| LinkError {
-            wrong,
-            meant: LINK_HELP,
-        };
+        let wrong = |wrong: String| LinkError { wrong, meant: LINK_HELP };
         if text.contains('#') {
-            return Err(wrong(format!(
-                "`{text}` is one message, but a whole link is meant here"
-            )));
+            return Err(wrong(format!("`{text}` is one message, but a whole link is meant here")));
         }
         let (from, to, both) = match (text.split_once("<->"), text.split_once("->")) {
             (Some((from, to)), _) => (from, to, true),
@@ -69,40 +64,28 @@ impl FromStr for Message {
     type Err = LinkError;
 
     fn from_str(text: &str) -> Result<Self, LinkError> {
-        let wrong = |wrong: String| LinkError {
-            wrong,
-            meant: MESSAGE_HELP,
-        };
-        let (link, nth) = text
-            .split_once('#')
-            .ok_or_else(|| wrong(format!("`{text}` does not say which message")))?;
+        let wrong = |wrong: String| LinkError { wrong, meant: MESSAGE_HELP };
+        let (link, nth) =
+            text.split_once('#').ok_or_else(|| wrong(format!("`{text}` does not say which message")))?;
         let nth = match nth.trim().parse() {
             Ok(0) => return Err(wrong("messages are counted from 1".into())),
             Ok(nth) => nth,
             Err(_) => return Err(wrong(format!("`{}` is no number of a message", nth.trim()))),
         };
-        let link: Link = link.parse().map_err(|error: LinkError| LinkError {
-            meant: MESSAGE_HELP,
-            ..error
-        })?;
+        let link: Link =
+            link.parse().map_err(|error: LinkError| LinkError { meant: MESSAGE_HELP, ..error })?;
         if link.both {
-            return Err(wrong(format!(
-                "`{text}` goes both ways, but a message goes one way"
-            )));
+            return Err(wrong(format!("`{text}` goes both ways, but a message goes one way")));
         }
-        Ok(Self {
-            from: link.from,
-            to: link.to,
-            nth,
-        })
+        Ok(Self { from: link.from, to: link.to, nth })
     }
 }
 
 /// The name of a host, if the text can be one.
 fn host(text: &str) -> Option<String> {
     let text = text.trim();
-    let fits = !text.is_empty()
-        && !text.contains(|c: char| c.is_whitespace() || "<>-#".contains(c) && c != '-');
+    let fits =
+        !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "<>-#".contains(c) && c != '-');
     fits.then(|| text.to_owned())
 }
 
@@ -133,16 +116,12 @@ impl Serialize for Message {
 
 impl<'de> Deserialize<'de> for Link {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 
 impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }

@@ -12,10 +12,7 @@ pub(super) fn one_of<S: AsRef<str>>(name: &str, known: &[S]) -> String {
 
 /// The known names, for a person to read.
 pub(super) fn list<S: AsRef<str>>(known: &[S]) -> String {
-    let quoted: Vec<String> = known
-        .iter()
-        .map(|name| format!("`{}`", name.as_ref()))
-        .collect();
+    let quoted: Vec<String> = known.iter().map(|name| format!("`{}`", name.as_ref())).collect();
     quoted.join(", ")
 }
 
@@ -27,12 +24,7 @@ fn nearest<'k, S: AsRef<str>>(name: &str, known: &'k [S]) -> Option<&'k str> {
     }
     known
         .iter()
-        .map(|known| {
-            (
-                strsim::damerau_levenshtein(name, known.as_ref()),
-                known.as_ref(),
-            )
-        })
+        .map(|known| (strsim::damerau_levenshtein(name, known.as_ref()), known.as_ref()))
         .filter(|(distance, known)| *distance <= known.len().max(3) / 3)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, known)| known)

@@ -19,8 +19,7 @@ pub(super) const RULES_HELP: &str = "the rules are S1 to S13, W1 to W11, M1 to M
 pub(super) fn is_rule(id: &str) -> bool {
     RULES.iter().any(|&(letter, count)| {
         id.strip_prefix(letter).is_some_and(|number| {
-            !number.starts_with(['0', '+'])
-                && number.parse().is_ok_and(|n: u32| (1..=count).contains(&n))
+            !number.starts_with(['0', '+']) && number.parse().is_ok_and(|n: u32| (1..=count).contains(&n))
         })
     })
 }
@@ -28,10 +27,7 @@ pub(super) fn is_rule(id: &str) -> bool {
 /// Every host of a world with so many gateways.
 pub(super) fn hosts(gateways: u32) -> Vec<String> {
     let outside = ["producer", "whatsapp", "database"].map(String::from);
-    outside
-        .into_iter()
-        .chain(self::gateways(gateways))
-        .collect()
+    outside.into_iter().chain(self::gateways(gateways)).collect()
 }
 
 /// The gateways of a world.

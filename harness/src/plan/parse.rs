@@ -17,11 +17,7 @@ impl Scenario {
         if bytes > FILE_BYTES_MAX {
             return Err(too_large(name, bytes));
         }
-        let file = check::File {
-            name,
-            source,
-            places: Places::of(source),
-        };
+        let file = check::File { name, source, places: Places::of(source) };
         check::expectation_keys(&file)?;
         let scenario: Self = toml::from_str(source).map_err(|error| translate(&file, &error))?;
         check::all(&file, &scenario)?;
@@ -54,20 +50,14 @@ fn reword(message: &str) -> (String, Option<String>) {
     if let Some((wrong, meant)) = message.split_once('\n') {
         return (wrong.into(), Some(meant.into()));
     }
-    for (kind, shown) in [
-        ("unknown field", "unknown field"),
-        ("unknown variant", "unknown word"),
-    ] {
+    for (kind, shown) in [("unknown field", "unknown field"), ("unknown variant", "unknown word")] {
         if let Some((name, known)) = message
             .strip_prefix(kind)
             .and_then(|rest| rest.strip_prefix(" `"))
             .and_then(|rest| rest.split_once("`, expected "))
         {
             let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
-            return (
-                format!("{shown} `{name}`"),
-                Some(meant::one_of(name, &known)),
-            );
+            return (format!("{shown} `{name}`"), Some(meant::one_of(name, &known)));
         }
     }
     if message.starts_with("missing field") {

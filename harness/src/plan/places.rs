@@ -52,9 +52,7 @@ struct Found {
 impl<'s> Places<'s> {
     /// Of a file that is TOML; of any other, nothing is found.
     pub(super) fn of(source: &'s str) -> Self {
-        Self {
-            root: DeTable::parse(source).ok(),
-        }
+        Self { root: DeTable::parse(source).ok() }
     }
 
     /// Where the value stands; if it is not there, the nearest table around it.
@@ -75,11 +73,7 @@ impl<'s> Places<'s> {
     /// The keys of a table, in the order of the alphabet; none if there is no table.
     pub(super) fn keys(&self, place: &Place) -> Vec<&str> {
         let table = self.target(place).and_then(Here::table);
-        table
-            .into_iter()
-            .flat_map(|table| table.keys())
-            .map(|key| key.get_ref().as_ref())
-            .collect()
+        table.into_iter().flat_map(|table| table.keys()).map(|key| key.get_ref().as_ref()).collect()
     }
 
     /// Whether a table stands there.
@@ -90,10 +84,7 @@ impl<'s> Places<'s> {
     /// The value itself.
     fn target(&self, place: &Place) -> Option<Here<'_, 's>> {
         let root = Here::Table(self.root.as_ref()?.get_ref());
-        place
-            .0
-            .iter()
-            .try_fold(root, |here, segment| Some(here.step(segment)?.0))
+        place.0.iter().try_fold(root, |here, segment| Some(here.step(segment)?.0))
     }
 
     /// The nearest place that is there, on the way to this one.
@@ -130,15 +121,10 @@ impl<'a, 's> Here<'a, 's> {
                 let (key, value) = table.get_key_value(key.as_str())?;
                 (Some(key.span()), value)
             }
-            (Here::Value(DeValue::Array(items)), Segment::Item(index)) => {
-                (None, items.get(*index)?)
-            }
+            (Here::Value(DeValue::Array(items)), Segment::Item(index)) => (None, items.get(*index)?),
             _ => return None,
         };
-        let found = Found {
-            key: key.unwrap_or(value.span()),
-            value: value.span(),
-        };
+        let found = Found { key: key.unwrap_or(value.span()), value: value.span() };
         Some((Here::Value(value.get_ref()), found))
     }
 }

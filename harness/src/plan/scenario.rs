@@ -38,18 +38,12 @@ impl Scenario {
     /// The logical operations that its steps send.
     #[must_use]
     pub fn ops(&self) -> BTreeSet<&str> {
-        self.steps
-            .iter()
-            .map(|step| step.send.op.as_str())
-            .collect()
+        self.steps.iter().map(|step| step.send.op.as_str()).collect()
     }
 
     /// The first step of an operation: the one that says what is sent.
     #[must_use]
     pub fn first_send(&self, op: &str) -> Option<&Send> {
-        self.steps
-            .iter()
-            .map(|step| &step.send)
-            .find(|send| send.op == op)
+        self.steps.iter().map(|step| &step.send).find(|send| send.op == op)
     }
 }

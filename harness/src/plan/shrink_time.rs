@@ -25,14 +25,7 @@ fn of_step(step: &mut Step) -> impl Iterator<Item = &mut Span> {
 }
 
 fn of_fault(fault: &mut Fault) -> impl Iterator<Item = &mut Span> {
-    let Fault {
-        at,
-        by,
-        restart,
-        thaw,
-        heal,
-        ..
-    } = fault;
+    let Fault { at, by, restart, thaw, heal, .. } = fault;
     [at, by, restart, thaw, heal].into_iter().flatten()
 }
 

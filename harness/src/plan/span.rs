@@ -6,13 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// The units, longest first, in milliseconds.
-const UNITS: [(&str, u64); 5] = [
-    ("d", 86_400_000),
-    ("h", 3_600_000),
-    ("m", 60_000),
-    ("s", 1_000),
-    ("ms", 1),
-];
+const UNITS: [(&str, u64); 5] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
 /// What every mistake in a span is answered with.
 const UNITS_HELP: &str =
@@ -59,17 +53,14 @@ impl FromStr for Span {
         loop {
             let end = rest.find(['+', '-']).unwrap_or(rest.len());
             let term = term_ms(rest[..end].trim()).map_err(wrong)?;
-            total = total
-                .checked_add(sign * term)
-                .ok_or_else(|| wrong(format!("`{text}` is too long")))?;
+            total = total.checked_add(sign * term).ok_or_else(|| wrong(format!("`{text}` is too long")))?;
             let Some(operator) = rest[end..].chars().next() else {
                 break;
             };
             sign = if operator == '-' { -1 } else { 1 };
             rest = &rest[end + 1..];
         }
-        let ms =
-            u64::try_from(total).map_err(|_| wrong(format!("`{text}` is less than nothing")))?;
+        let ms = u64::try_from(total).map_err(|_| wrong(format!("`{text}` is less than nothing")))?;
         if ms > Self::MAX.ms {
             return Err(wrong(format!("`{text}` is longer than {}", Self::MAX)));
         }
@@ -79,9 +70,7 @@ impl FromStr for Span {
 
 /// One number with its unit.
 fn term_ms(term: &str) -> Result<i64, String> {
-    let digits = term
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(term.len());
+    let digits = term.find(|c: char| !c.is_ascii_digit()).unwrap_or(term.len());
     let (number, unit) = (&term[..digits], term[digits..].trim());
     if number.is_empty() {
         return Err(match term {
@@ -92,10 +81,8 @@ fn term_ms(term: &str) -> Result<i64, String> {
     if unit.is_empty() {
         return Err(format!("`{term}` has no unit"));
     }
-    let (_, unit_ms) = UNITS
-        .iter()
-        .find(|(name, _)| *name == unit)
-        .ok_or_else(|| format!("`{unit}` is no unit of time"))?;
+    let (_, unit_ms) =
+        UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(|| format!("`{unit}` is no unit of time"))?;
     number
         .parse::<u64>()
         .ok()
@@ -170,20 +157,14 @@ impl de::Visitor<'_> for SpanVisitor {
     }
 
     fn visit_i64<E: de::Error>(self, number: i64) -> Result<Span, E> {
-        Err(E::custom(SpanError {
-            wrong: format!("`{number}` has no unit"),
-        }))
+        Err(E::custom(SpanError { wrong: format!("`{number}` has no unit") }))
     }
 
     fn visit_u64<E: de::Error>(self, number: u64) -> Result<Span, E> {
-        Err(E::custom(SpanError {
-            wrong: format!("`{number}` has no unit"),
-        }))
+        Err(E::custom(SpanError { wrong: format!("`{number}` has no unit") }))
     }
 
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Span, E> {
-        Err(E::custom(SpanError {
-            wrong: format!("`{number}` has no unit"),
-        }))
+        Err(E::custom(SpanError { wrong: format!("`{number}` has no unit") }))
     }
 }

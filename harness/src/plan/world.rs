@@ -52,9 +52,6 @@ impl ProducerSpec {
 
 impl Default for ProducerSpec {
     fn default() -> Self {
-        Self {
-            timeout: Self::default_timeout(),
-            retry: Self::default_retry(),
-        }
+        Self { timeout: Self::default_timeout(), retry: Self::default_retry() }
     }
 }

@@ -1,6 +1,6 @@
 //! The table that a run ends with: scenario × profile.
 
-use comfy_table::{Cell, Color, ContentArrangement, Table, presets};
+use comfy_table::{Cell, Color, ContentArrangement, LineStyle, Table, TableStyle};
 
 /// One cell: what happened, and whether it was expected.
 #[derive(Debug, Clone)]
@@ -25,7 +25,9 @@ pub fn table(cells: &[Judged]) -> String {
     let scenarios = in_order(cells.iter().map(|cell| &cell.scenario));
     let profiles = in_order(cells.iter().map(|cell| &cell.profile));
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
+    let line = LineStyle::none().fill('─').junction('─');
+    let style = TableStyle::new().top_border(line).header_separator(line).bottom_border(line);
+    table.load_style(style).set_content_arrangement(ContentArrangement::Disabled);
     let heading = profiles.iter().map(|profile| Cell::new(profile));
     table.set_header(std::iter::once(Cell::new("scenario")).chain(heading));
     for scenario in scenarios {
@@ -69,5 +71,5 @@ fn cell(here: &[&Judged]) -> Cell {
 
 fn words(cell: &Judged) -> String {
     let mark = if cell.expected { "" } else { "  ← not expected" };
-    format!("{}{mark}", cell.verdict)
+    format!("{}{mark}", cell.verdict.replace(", ", "\n  and "))
 }

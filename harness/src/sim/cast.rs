@@ -59,7 +59,9 @@ impl Cast for Company {
             DATABASE => {
                 let store = self.store.clone();
                 Box::pin(async move {
-                    database::serve(DATABASE.into(), world, store).await.expect("the database binds its port");
+                    database::serve(DATABASE.into(), world, store)
+                        .await
+                        .expect("the database binds its port");
                 })
             }
             gateway => self.subject.process(gateway, world),

@@ -111,8 +111,13 @@ impl Stage {
             if let Some(at) = fault.at {
                 state.schedule(at.ms() + BOOT_MS, Due { fault: number, actions: Vec::new(), ends: false });
             }
-            let waiting =
-                Waiting { number, fault: fault.clone(), effects: effects(fault), struck: false, ended: false };
+            let waiting = Waiting {
+                number,
+                fault: fault.clone(),
+                effects: effects(fault),
+                struck: false,
+                ended: false,
+            };
             state.faults.push(waiting);
         }
         Arc::new(Self { state: Mutex::new(state), seed, kick: Notify::new() })
@@ -181,9 +186,10 @@ impl Stage {
         let nth = count(&mut state.effects, op.into());
         state.record(at_ms, host, Event::Effect { op: op.into(), nth, reference, message_id });
         self.strike(state, at_ms, |fault| {
-            fault.when.as_ref().is_some_and(|when| {
-                when.effect.as_deref() == Some(op) && when.nth.unwrap_or(1) == nth
-            })
+            fault
+                .when
+                .as_ref()
+                .is_some_and(|when| when.effect.as_deref() == Some(op) && when.nth.unwrap_or(1) == nth)
         })
     }
 

@@ -23,6 +23,7 @@ use crate::{
             producer::{INSTANCE, TOKEN},
             whatsapp,
         },
+        cast::DATABASE,
         stage::Stage,
         wire::{HTTP_PORT, STORE_PORT},
     },
@@ -34,8 +35,8 @@ pub struct ReferenceGateway {
     ability: Ability,
     stage: Arc<Stage>,
     shared: WatchedStore,
-    /// Stores in the memory of a process, by host: a restart begins an empty one.
-    in_process: Mutex<BTreeMap<String, WatchedStore>>,
+    /// Stores in the memory of a process, by host, with its incarnation: a restart begins an empty one.
+    in_process: Mutex<BTreeMap<String, (u32, WatchedStore)>>,
 }
 
 impl ReferenceGateway {
@@ -48,12 +49,15 @@ impl ReferenceGateway {
     fn store(&self, host: &str, world: &SharedWorld) -> Arc<dyn Store> {
         match self.policy.answers {
             Answers::Durable => {
-                Arc::new(RemoteStore::new(Arc::clone(world), "database", STORE_PORT, self.policy.store_timeout))
+                Arc::new(RemoteStore::new(Arc::clone(world), DATABASE, STORE_PORT, self.policy.store_timeout))
             }
             Answers::Memory => {
-                let store = WatchedStore::open(Arc::clone(&self.stage)).expect("SQLite opens in memory");
                 let mut in_process = self.in_process.lock().expect("a panic in a gateway ends the run");
-                in_process.insert(host.into(), store.clone());
+                let incarnation = in_process.get(host).map_or(1, |(earlier, _)| earlier + 1);
+                let name = format!("{host}/{incarnation}");
+                let store =
+                    WatchedStore::open(&name, Arc::clone(&self.stage)).expect("SQLite opens in memory");
+                in_process.insert(host.into(), (incarnation, store.clone()));
                 Arc::new(InProcessStore { store, host: host.into(), world: Arc::clone(world) })
             }
         }
@@ -88,7 +92,7 @@ impl Subject for ReferenceGateway {
             Answers::Durable => self.shared.records(),
             Answers::Memory => {
                 let in_process = self.in_process.lock().expect("a panic in a gateway ends the run");
-                in_process.values().flat_map(WatchedStore::records).collect()
+                in_process.values().flat_map(|(_, store)| store.records()).collect()
             }
         }
     }

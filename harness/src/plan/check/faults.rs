@@ -52,21 +52,14 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
 
 /// The one action of a fault.
 fn action(file: &File<'_>, place: &Place, fault: &Fault) -> Result<&'static str, PlanError> {
-    let given: Vec<&'static str> = ACTIONS
-        .into_iter()
-        .filter(|name| has(fault, name))
-        .collect();
+    let given: Vec<&'static str> = ACTIONS.into_iter().filter(|name| has(fault, name)).collect();
     match given[..] {
         [action] => Ok(action),
-        [] => Err(file.mistake(place, "the fault does nothing").help(format!(
-            "say what strikes: one of {}",
-            meant::list(&ACTIONS)
-        ))),
+        [] => Err(file
+            .mistake(place, "the fault does nothing")
+            .help(format!("say what strikes: one of {}", meant::list(&ACTIONS)))),
         [first, second, ..] => Err(file
-            .mistaken_key(
-                &place.key(second),
-                format!("the fault does two things, `{first}` and `{second}`"),
-            )
+            .mistaken_key(&place.key(second), format!("the fault does two things, `{first}` and `{second}`"))
             .help("write a [[fault]] for each")),
     }
 }
@@ -76,10 +69,7 @@ fn details(file: &File<'_>, place: &Place, fault: &Fault, action: &str) -> Resul
     for (detail, actions) in DETAILS {
         if has(fault, detail) && !actions.contains(&action) {
             return Err(file
-                .mistaken_key(
-                    &place.key(detail),
-                    format!("`{detail}` says nothing beside `{action}`"),
-                )
+                .mistaken_key(&place.key(detail), format!("`{detail}` says nothing beside `{action}`"))
                 .help(format!("it belongs to {}", meant::list(actions))));
         }
     }
@@ -110,65 +100,28 @@ fn when(file: &File<'_>, place: &Place, fault: &Fault, action: &str) -> Result<(
     }
 }
 
-fn trigger(
-    file: &File<'_>,
-    place: &Place,
-    trigger: &Trigger,
-    known: &Known<'_>,
-) -> Result<(), PlanError> {
-    let given = [
-        trigger.effect.is_some(),
-        trigger.point.is_some(),
-        trigger.message.is_some(),
-    ];
+fn trigger(file: &File<'_>, place: &Place, trigger: &Trigger, known: &Known<'_>) -> Result<(), PlanError> {
+    let given = [trigger.effect.is_some(), trigger.point.is_some(), trigger.message.is_some()];
     if given.into_iter().filter(|given| *given).count() != 1 {
         return Err(file
             .mistake(place, "a trigger waits for exactly one thing")
             .help("give one of `effect`, `point` and `message`"));
     }
     if let Some(op) = &trigger.effect {
-        file.known(
-            &place.key("effect"),
-            "operation",
-            op,
-            &known.ops.iter().collect::<Vec<_>>(),
-        )?;
+        file.known(&place.key("effect"), "operation", op, &known.ops.iter().collect::<Vec<_>>())?;
     }
     if let Some(point) = &trigger.point {
-        file.known(
-            &place.key("point"),
-            "point",
-            point,
-            onceproof_gateway::points::ALL,
-        )?;
+        file.known(&place.key("point"), "point", point, onceproof_gateway::points::ALL)?;
     }
     if let Some(message) = &trigger.message {
-        link(
-            file,
-            &place.key("message"),
-            &message.from,
-            &message.to,
-            known,
-        )?;
+        link(file, &place.key("message"), &message.from, &message.to, known)?;
     }
     if let Some(host) = &trigger.host {
-        beside(
-            file,
-            &place.key("host"),
-            "host",
-            trigger.point.is_some(),
-            "`point`",
-        )?;
+        beside(file, &place.key("host"), "host", trigger.point.is_some(), "`point`")?;
         file.known(&place.key("host"), "gateway", host, &known.gateways)?;
     }
     if let Some(nth) = trigger.nth {
-        beside(
-            file,
-            &place.key("nth"),
-            "nth",
-            trigger.message.is_none(),
-            "`effect` and `point`",
-        )?;
+        beside(file, &place.key("nth"), "nth", trigger.message.is_none(), "`effect` and `point`")?;
         if nth == 0 {
             return Err(file
                 .mistake(&place.key("nth"), "occurrences are counted from 1")
@@ -179,13 +132,7 @@ fn trigger(
 }
 
 /// Refuses a field that says nothing where it stands.
-fn beside(
-    file: &File<'_>,
-    place: &Place,
-    field: &str,
-    fits: bool,
-    owners: &str,
-) -> Result<(), PlanError> {
+fn beside(file: &File<'_>, place: &Place, field: &str, fits: bool, owners: &str) -> Result<(), PlanError> {
     if fits {
         return Ok(());
     }
@@ -194,12 +141,7 @@ fn beside(
         .help(format!("it belongs to {owners}")))
 }
 
-fn hosts(
-    file: &File<'_>,
-    place: &Place,
-    fault: &Fault,
-    known: &Known<'_>,
-) -> Result<(), PlanError> {
+fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known<'_>) -> Result<(), PlanError> {
     if let Some(cut) = &fault.cut {
         link(file, &place.key("cut"), &cut.from, &cut.to, known)?;
     }
@@ -208,11 +150,7 @@ fn hosts(
             link(file, &place.key(field), &message.from, &message.to, known)?;
         }
     }
-    for (field, host) in [
-        ("crash", &fault.crash),
-        ("freeze", &fault.freeze),
-        ("refuse", &fault.refuse),
-    ] {
+    for (field, host) in [("crash", &fault.crash), ("freeze", &fault.freeze), ("refuse", &fault.refuse)] {
         if let Some(host) = host {
             file.known(&place.key(field), "host", host, &known.hosts)?;
         }
@@ -220,13 +158,7 @@ fn hosts(
     Ok(())
 }
 
-fn link(
-    file: &File<'_>,
-    place: &Place,
-    from: &str,
-    to: &str,
-    known: &Known<'_>,
-) -> Result<(), PlanError> {
+fn link(file: &File<'_>, place: &Place, from: &str, to: &str, known: &Known<'_>) -> Result<(), PlanError> {
     for host in [from, to] {
         file.known(place, "host", host, &known.hosts)?;
     }
@@ -239,8 +171,7 @@ fn link(
 }
 
 fn lengths(file: &File<'_>, place: &Place, fault: &Fault) -> Result<(), PlanError> {
-    let lengths: [(&str, Option<Span>); 3] =
-        [("by", fault.by), ("thaw", fault.thaw), ("heal", fault.heal)];
+    let lengths: [(&str, Option<Span>); 3] = [("by", fault.by), ("thaw", fault.thaw), ("heal", fault.heal)];
     for (field, span) in lengths {
         if let Some(span) = span {
             file.lasts(&place.key(field), "the fault", span)?;

@@ -35,9 +35,7 @@ impl File<'_> {
         if known.iter().any(|known| known.as_ref() == name) {
             return Ok(());
         }
-        Err(self
-            .mistake(place, format!("unknown {kind} `{name}`"))
-            .help(meant::one_of(name, known)))
+        Err(self.mistake(place, format!("unknown {kind} `{name}`")).help(meant::one_of(name, known)))
     }
 
     /// Refuses a count outside of its limits.
@@ -52,19 +50,11 @@ impl File<'_> {
         if (least..=most).contains(&n) {
             return Ok(());
         }
-        Err(self
-            .mistake(place, format!("{what} is {n}"))
-            .help(format!("it may be {least} to {most}")))
+        Err(self.mistake(place, format!("{what} is {n}")).help(format!("it may be {least} to {most}")))
     }
 
     /// Refuses a list that is too long.
-    pub(super) fn at_most(
-        &self,
-        place: &Place,
-        what: &str,
-        n: usize,
-        most: usize,
-    ) -> Result<(), PlanError> {
+    pub(super) fn at_most(&self, place: &Place, what: &str, n: usize, most: usize) -> Result<(), PlanError> {
         if n <= most {
             return Ok(());
         }
@@ -78,8 +68,6 @@ impl File<'_> {
         if span.ms() > 0 {
             return Ok(());
         }
-        Err(self
-            .mistake(place, format!("{what} lasts no time"))
-            .help("give it at least `1ms`"))
+        Err(self.mistake(place, format!("{what} lasts no time")).help("give it at least `1ms`"))
     }
 }

@@ -12,9 +12,9 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
     for (field, text) in [("title", &scenario.title), ("story", &scenario.story)] {
         if text.trim().is_empty() {
             let mistake = file.mistake(&root.key(field), format!("the {field} is empty"));
-            return Err(mistake.help(
-                "a scenario tells someone who never saw it what happens and why it matters",
-            ));
+            return Err(
+                mistake.help("a scenario tells someone who never saw it what happens and why it matters")
+            );
         }
     }
     rules(file, &scenario.rules)?;
@@ -24,9 +24,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
 fn rules(file: &File<'_>, rules: &[String]) -> Result<(), PlanError> {
     let place = Place::root().key("rules");
     if rules.is_empty() {
-        return Err(file
-            .mistake(&place, "the scenario shows no rule")
-            .help(names::RULES_HELP));
+        return Err(file.mistake(&place, "the scenario shows no rule").help(names::RULES_HELP));
     }
     for (i, rule) in rules.iter().enumerate() {
         if !names::is_rule(rule) {
@@ -49,41 +47,15 @@ fn world(file: &File<'_>, world: &WorldSpec, place: &Place) -> Result<(), PlanEr
     let abilities = place.key("abilities");
     not_empty(file, &abilities, world.abilities.len(), &names::ABILITIES)?;
     for (i, ability) in world.abilities.iter().enumerate() {
-        once(
-            file,
-            &abilities.item(i),
-            "this ability",
-            world.abilities[..i].contains(ability),
-        )?;
+        once(file, &abilities.item(i), "this ability", world.abilities[..i].contains(ability))?;
     }
     let gateways = usize::try_from(world.gateways).unwrap_or(usize::MAX);
-    file.within(
-        &place.key("gateways"),
-        "the number of gateways",
-        gateways,
-        1,
-        GATEWAYS_MAX,
-    )?;
+    file.within(&place.key("gateways"), "the number of gateways", gateways, 1, GATEWAYS_MAX)?;
     let divisor = usize::try_from(world.shrink_time_by).unwrap_or(usize::MAX);
-    file.within(
-        &place.key("shrink_time_by"),
-        "`shrink_time_by`",
-        divisor,
-        1,
-        1_000_000,
-    )?;
+    file.within(&place.key("shrink_time_by"), "`shrink_time_by`", divisor, 1, 1_000_000)?;
     let producer = place.key("producer");
-    file.lasts(
-        &producer.key("timeout"),
-        "an attempt of a producer",
-        world.producer.timeout,
-    )?;
-    file.at_most(
-        &producer.key("retry"),
-        "retries",
-        world.producer.retry.len(),
-        RETRIES_MAX,
-    )
+    file.lasts(&producer.key("timeout"), "an attempt of a producer", world.producer.timeout)?;
+    file.at_most(&producer.key("retry"), "retries", world.producer.retry.len(), RETRIES_MAX)
 }
 
 fn not_empty(file: &File<'_>, place: &Place, len: usize, known: &[&str]) -> Result<(), PlanError> {
@@ -98,9 +70,7 @@ fn not_empty(file: &File<'_>, place: &Place, len: usize, known: &[&str]) -> Resu
 
 fn once(file: &File<'_>, place: &Place, name: &str, named_before: bool) -> Result<(), PlanError> {
     if named_before {
-        return Err(file
-            .mistake(place, format!("`{name}` is named twice"))
-            .help("leave the second one out"));
+        return Err(file.mistake(place, format!("`{name}` is named twice")).help("leave the second one out"));
     }
     Ok(())
 }

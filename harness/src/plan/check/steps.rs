@@ -17,10 +17,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
     let place = Place::root().key("step");
     if scenario.steps.is_empty() {
         return Err(file
-            .mistake(
-                &Place::root().key("title"),
-                "nothing is sent in this scenario",
-            )
+            .mistake(&Place::root().key("title"), "nothing is sent in this scenario")
             .help("add a [[step]] with `at` and `send`"));
     }
     file.at_most(&place, "steps", scenario.steps.len(), STEPS_MAX)?;
@@ -43,40 +40,23 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
     answers(file, &scenario.answers)
 }
 
-fn one_send(
-    file: &File<'_>,
-    place: &Place,
-    send: &Send,
-    gateways: &[String],
-) -> Result<(), PlanError> {
+fn one_send(file: &File<'_>, place: &Place, send: &Send, gateways: &[String]) -> Result<(), PlanError> {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if send.op.is_empty() || send.op.len() > OP_BYTES_MAX || !send.op.chars().all(fits) {
-        return Err(file
-            .mistake(
-                &place.key("op"),
-                format!("`{}` cannot name an operation", send.op),
-            )
-            .help(format!(
-                "use 1 to {OP_BYTES_MAX} lower-case letters, digits and hyphens, such as `cart-7`"
-            )));
+        return Err(file.mistake(&place.key("op"), format!("`{}` cannot name an operation", send.op)).help(
+            format!("use 1 to {OP_BYTES_MAX} lower-case letters, digits and hyphens, such as `cart-7`"),
+        ));
     }
     let times = send.times as usize;
     file.within(&place.key("times"), "`times`", times, 1, TIMES_MAX)?;
     let via = place.key("via");
     if send.via.is_empty() {
-        return Err(file
-            .mistake(&via, "`via` names no gateway")
-            .help("leave it out to send to `gateway-1`"));
+        return Err(file.mistake(&via, "`via` names no gateway").help("leave it out to send to `gateway-1`"));
     }
     for (i, host) in send.via.iter().enumerate() {
         file.known(&via.item(i), "gateway", host, gateways)?;
     }
-    file.at_most(
-        &place.key("retry"),
-        "retries",
-        send.retry.as_ref().map_or(0, Vec::len),
-        RETRIES_MAX,
-    )
+    file.at_most(&place.key("retry"), "retries", send.retry.as_ref().map_or(0, Vec::len), RETRIES_MAX)
 }
 
 /// The first step of an operation says what is sent.
@@ -84,13 +64,8 @@ fn first(file: &File<'_>, place: &Place, send: &Send) -> Result<(), PlanError> {
     for (field, value) in [("to", &send.to), ("text", &send.text)] {
         if value.as_ref().is_none_or(String::is_empty) {
             return Err(file
-                .mistake(
-                    &place.key(field),
-                    format!("the first step of `{}` has no `{field}`", send.op),
-                )
-                .help(
-                    "the first step says what is sent; a repetition leaves `to` and `text` out",
-                ));
+                .mistake(&place.key(field), format!("the first step of `{}` has no `{field}`", send.op))
+                .help("the first step says what is sent; a repetition leaves `to` and `text` out"));
         }
     }
     Ok(())
@@ -106,10 +81,7 @@ fn repetition(file: &File<'_>, place: &Place, send: &Send, first: &Send) -> Resu
     for (field, here, there) in fields {
         if here.is_some() && here != there {
             return Err(file
-                .mistake(
-                    &place.key(field),
-                    format!("a repetition of `{}` has another `{field}`", send.op),
-                )
+                .mistake(&place.key(field), format!("a repetition of `{}` has another `{field}`", send.op))
                 .help(format!(
                     "leave `{field}` out to repeat; for other content under the same key, \
                      name another `op` with `key_of = \"{}\"`",
@@ -120,12 +92,7 @@ fn repetition(file: &File<'_>, place: &Place, send: &Send, first: &Send) -> Resu
     Ok(())
 }
 
-fn key_of(
-    file: &File<'_>,
-    place: &Place,
-    send: &Send,
-    ops: &BTreeSet<&str>,
-) -> Result<(), PlanError> {
+fn key_of(file: &File<'_>, place: &Place, send: &Send, ops: &BTreeSet<&str>) -> Result<(), PlanError> {
     let Some(other) = &send.key_of else {
         return Ok(());
     };
@@ -145,27 +112,15 @@ fn answers(file: &File<'_>, answers: &[ScriptedAnswer]) -> Result<(), PlanError>
         let here = place.item(i);
         if answer.request == 0 {
             return Err(file
-                .mistake(
-                    &here.key("request"),
-                    "requests at the provider are counted from 1",
-                )
+                .mistake(&here.key("request"), "requests at the provider are counted from 1")
                 .help("write `request = 1` for the first"));
         }
         if !seen.insert(answer.request) {
             return Err(file
-                .mistake(
-                    &here.key("request"),
-                    format!("request {} is answered twice", answer.request),
-                )
+                .mistake(&here.key("request"), format!("request {} is answered twice", answer.request))
                 .help("each request has one answer: leave one out"));
         }
-        file.within(
-            &here.key("status"),
-            "the status",
-            answer.status.into(),
-            200,
-            599,
-        )?;
+        file.within(&here.key("status"), "the status", answer.status.into(), 200, 599)?;
     }
     Ok(())
 }

@@ -25,18 +25,19 @@ pub const AFTER_COMMIT: &str = "after-commit";
 /// A store that several hosts may share, and the stage that hears of every statement.
 #[derive(Clone)]
 pub struct WatchedStore {
+    name: Arc<str>,
     sqlite: Arc<Mutex<SqliteStore>>,
     stage: Arc<Stage>,
 }
 
 impl WatchedStore {
-    /// An empty store in memory.
+    /// An empty store in memory, which a history calls `name`.
     ///
     /// # Errors
     /// When SQLite cannot make one.
-    pub fn open(stage: Arc<Stage>) -> Result<Self, OpenError> {
+    pub fn open(name: &str, stage: Arc<Stage>) -> Result<Self, OpenError> {
         let sqlite = SqliteStore::in_memory()?;
-        Ok(Self { sqlite: Arc::new(Mutex::new(sqlite)), stage })
+        Ok(Self { name: name.into(), sqlite: Arc::new(Mutex::new(sqlite)), stage })
     }
 
     /// Executes one command, and records it as done at `at_ms` on `host`.
@@ -45,7 +46,7 @@ impl WatchedStore {
         let statement = serde_json::to_vec(&(command, &answer.as_ref().ok())).unwrap_or_default();
         self.stage.digest(Kind::Statement, &[host.as_bytes(), &statement]);
         if let Ok(answer) = &answer {
-            for event in events(command, &answer.reply) {
+            for event in events(&self.name, command, &answer.reply) {
                 self.stage.record(at_ms, host, event);
             }
         }
@@ -117,10 +118,10 @@ async fn serve_connection(
 }
 
 /// What a statement looks like in a history: one event for each record that it touched.
-fn events(command: &Command, reply: &Reply) -> Vec<Event> {
+fn events(store: &str, command: &Command, reply: &Reply) -> Vec<Event> {
     if let Reply::Swept { released, unknown, expired, forgotten } = reply {
         let swept = |slots: &[Slot], what: &str, state| {
-            slots.iter().map(|slot| store_event("sweep", slot, what, state)).collect::<Vec<_>>()
+            slots.iter().map(|slot| store_event(store, "sweep", slot, what, state)).collect::<Vec<_>>()
         };
         return [
             swept(released, "released", None),
@@ -137,7 +138,7 @@ fn events(command: &Command, reply: &Reply) -> Vec<Event> {
             _ => return Vec::new(),
         },
     };
-    let mut event = store_event(name, slot, reply_name(reply), state_after(command, reply));
+    let mut event = store_event(store, name, slot, reply_name(reply), state_after(command, reply));
     if let Event::Store { token, granted, reference, .. } = &mut event {
         *token = command.token();
         *granted = granted_by(command, reply);
@@ -146,8 +147,9 @@ fn events(command: &Command, reply: &Reply) -> Vec<Event> {
     vec![event]
 }
 
-fn store_event(command: &str, slot: &Slot, reply: &str, state: Option<State>) -> Event {
+fn store_event(store: &str, command: &str, slot: &Slot, reply: &str, state: Option<State>) -> Event {
     Event::Store {
+        store: store.into(),
         command: command.into(),
         scope: slot.scope.clone(),
         key: slot.key.clone(),

@@ -77,10 +77,6 @@ pub struct Lane {
 impl Lane {
     /// A new lane.
     pub fn new(name: LaneName) -> Self {
-        Self {
-            tap: Tap::new(name.source.port(), name.destination.port()),
-            fate: Fate::Passes,
-            last: (0, 0),
-        }
+        Self { tap: Tap::new(name.source.port(), name.destination.port()), fate: Fate::Passes, last: (0, 0) }
     }
 }

@@ -324,13 +324,7 @@ impl<'a> Pump<'a> {
     }
 
     /// What becomes of this segment: that of the message to which it belongs.
-    fn fate(
-        &mut self,
-        link: (usize, usize),
-        name: LaneName,
-        segment: &TcpSegment,
-        now_ms: u64,
-    ) -> Fate {
+    fn fate(&mut self, link: (usize, usize), name: LaneName, segment: &TcpSegment, now_ms: u64) -> Fate {
         if segment.payload.is_empty() {
             return Fate::Passes;
         }
