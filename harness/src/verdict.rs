@@ -326,8 +326,17 @@ mod tests {
         let unknown = sent()
             .record("k2", State::Unknown, None)
             .record("k3", State::Done, Some(500))
-            .record("k4", State::Done, Some(200));
-        assert_eq!(said(unknown.end()), "kept ?2");
+            .record("k4", State::Done, Some(200))
+            .record("k5", State::Done, None)
+            .record("k6", State::Tombstone, Some(500));
+        let verdict = judge(&unknown.end().history());
+        assert_eq!(verdict.to_string(), "kept ?2");
+        let keys: Vec<&str> = verdict
+            .unknown
+            .iter()
+            .map(|slot| slot.key.as_str())
+            .collect();
+        assert_eq!(keys, ["k2", "k3"]);
     }
 
     #[test]
@@ -384,6 +393,30 @@ mod tests {
         let names: BTreeSet<&str> = invariants::ALL.iter().map(|known| known.name).collect();
         assert_eq!(names.len(), invariants::ALL.len());
         assert!(invariants::ALL.iter().all(|known| !known.rules.is_empty()));
+    }
+
+    #[test]
+    fn no_order_of_events_makes_it_panic() {
+        let whole = twice(40 * DAY)
+            .claim("k1", 1)
+            .mark("k1", 1, "r1")
+            .begin_ask("k1", 1, "r1")
+            .done("k1", "r1")
+            .fault(1, &[])
+            .fault_ends(2)
+            .unknown("k1", 9)
+            .record("k1", State::Claimed, None)
+            .idle(&[7])
+            .history();
+        for first in 0..whole.entries.len() {
+            for second in 0..whole.entries.len() {
+                let mut bad = whole.clone();
+                bad.entries.swap(first, second);
+                bad.entries.remove(first);
+                bad.header.promise.ttl_ms = u64::MAX;
+                assert_eq!(judge(&bad).rulings.len(), invariants::ALL.len());
+            }
+        }
     }
 
     fn expectation(verdict: &str) -> Expectation {

@@ -198,6 +198,14 @@ mod tests {
     }
 
     #[test]
+    fn the_evidence_names_the_owner_of_the_moment() {
+        let history = Build::new().claim("k1", 1).claim("k1", 2).claim("k1", 3);
+        assert_eq!(judge(&history.history()), Ruling::Kept);
+        let history = Build::new().claim("k1", 1).claim("k1", 2).claim("k1", 3);
+        assert_bad(history.mark("k1", 1, "r1"), &[0, 2, 3]);
+    }
+
+    #[test]
     fn a_claim_on_another_key_makes_nobody_stale() {
         let history = Build::new()
             .claim("k1", 1)
@@ -239,6 +247,8 @@ mod tests {
     fn a_proof_of_a_reference_that_was_never_marked_is_a_breach() {
         let marked = Build::new().claim("k1", 1).mark("k1", 1, "r1");
         assert_bad(marked.done("k1", "r9"), &[1, 2]);
+        let twice = Build::new().mark("k1", 1, "r1").mark("k1", 1, "r2");
+        assert_bad(twice.done("k1", "r9"), &[1, 2]);
         let unmarked = Build::new().claim("k1", 1).done("k1", "r9");
         assert_eq!(verdict(unmarked), Ruling::Kept, "a log without marks");
     }
@@ -251,8 +261,10 @@ mod tests {
         };
         assert_bad(asked().release("k1", 1), &[0, 3, 4]);
         assert_eq!(verdict(applied(asked(), "release-asked", 2)), Ruling::Kept);
-        let again = asked().begin_ask("k1", 3, "r1");
-        assert_bad(applied(again, "ask-later", 2), &[3, 4, 5]);
+        for command in ["ask-later", "release-asked"] {
+            let again = asked().begin_ask("k1", 3, "r1");
+            assert_bad(applied(again, command, 2), &[3, 4, 5]);
+        }
         assert_eq!(verdict(asked().done("k1", "r1")), Ruling::Kept);
     }
 }

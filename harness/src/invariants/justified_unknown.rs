@@ -164,6 +164,7 @@ mod tests {
             &["gateway-1"][..],
             &["gateway-2", "database"],
             &["whatsapp"],
+            &["database"],
             &["whatsapp", "gateway-1"],
         ] {
             assert_eq!(
@@ -180,6 +181,7 @@ mod tests {
             &["producer"][..],
             &["producer", "gateway-1"],
             &["gateway-1", "producer"],
+            &["redis"],
             &[],
         ] {
             assert!(
