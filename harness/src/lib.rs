@@ -1,6 +1,16 @@
 //! Proves, or breaks, one promise: *a key acts once*.
+//!
+//! A [`plan`] says what one run does: a world, its steps, its faults, a seed. [`run`] plays it in the
+//! [`sim`]ulation against a [`subject`] and writes a [`history`]; the [`invariants`] are folded over that, and
+//! the result is a [`verdict`], which [`report`] shows.
 
+pub mod cli;
+pub mod exit;
 pub mod history;
 pub mod invariants;
 pub mod plan;
+pub mod report;
+pub mod run;
+pub mod sim;
+pub mod subject;
 pub mod verdict;

@@ -1,3 +1,7 @@
 //! The command line of onceproof.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    onceproof::cli::main()
+}

@@ -6,6 +6,7 @@ use std::fmt;
 use onceproof_gateway::store::{Slot, State};
 use serde::Serialize;
 
+use crate::exit;
 use crate::history::{Event, History};
 use crate::invariants::{self, Kind, Ruling};
 use crate::plan::Expectation;
@@ -137,14 +138,26 @@ impl Verdict {
         }
     }
 
+    /// The rulings that say a promise was broken.
+    pub fn violated(&self) -> impl Iterator<Item = &Judged> {
+        self.rulings.iter().filter(|judged| judged.ruling.is_violated())
+    }
+
+    /// What the verdict alone says to a pipeline.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match (self.broken(), self.summary()) {
+            (Some(Kind::Safety), _) => exit::SAFETY,
+            (Some(Kind::Liveness), _) => exit::LIVENESS,
+            (None, Summary::Inconclusive { .. }) => exit::INCONCLUSIVE,
+            (None, _) => exit::AS_EXPECTED,
+        }
+    }
+
     /// The kind of promise that was broken, if any: safety also where both were.
     #[must_use]
     pub fn broken(&self) -> Option<Kind> {
-        let violated = self
-            .rulings
-            .iter()
-            .filter(|judged| judged.ruling.is_violated());
-        violated.map(|judged| judged.kind).min()
+        self.violated().map(|judged| judged.kind).min()
     }
 
     /// How this verdict differs from what was expected, a line each; empty where it is as expected.

@@ -50,6 +50,17 @@ pub enum Ability {
     Opaque,
 }
 
+impl Ability {
+    /// Its name as files spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Keyed => "keyed",
+            Self::Opaque => "opaque",
+        }
+    }
+}
+
 /// One event, when and where.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
@@ -213,6 +224,12 @@ impl History {
     /// The entries of one kind, with their place in the history.
     pub fn indexed(&self) -> impl Iterator<Item = (usize, &Entry)> {
         self.entries.iter().enumerate()
+    }
+
+    /// How many faults struck.
+    #[must_use]
+    pub fn faults(&self) -> usize {
+        self.entries.iter().filter(|entry| matches!(entry.event, Event::Fault { .. })).count()
     }
 
     /// How many effects each operation had.

@@ -1,0 +1,105 @@
+//! What the command line takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Proves, or breaks, one promise: a key acts once.
+#[derive(Debug, Parser)]
+#[command(version, about, after_help = EXIT_CODES)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 as expected · 1 safety violated · 2 liveness violated · 3 not deterministic · \
+4 nothing ran, or inconclusive · 5 an expected failure is missing · 64 bad input · 70 our own fault";
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Play scenarios and compare each verdict with what its file expects
+    Run(RunArgs),
+    /// Play one plan file again: FIXED or STILL FAILS
+    Replay(ReplayArgs),
+    /// Judge a history file
+    Check(CheckArgs),
+    /// Play seeded plans twice here and once in another process: the same seed must give the same bytes
+    Determinism(DeterminismArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// Names of scenarios; all, if none is named
+    #[arg(value_name = "SCENARIO")]
+    pub names: Vec<String>,
+    /// Only this profile
+    #[arg(long, value_name = "PROFILE")]
+    pub profile: Option<String>,
+    /// Seed of every run
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Read scenarios from this folder instead of the embedded ones
+    #[arg(long, value_name = "DIR")]
+    pub scenarios: Option<PathBuf>,
+    /// Where plan, history and timeline of each violation are written
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// What is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// What it is played on
+    #[arg(long, value_enum, default_value_t)]
+    pub engine: EngineName,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// A plan file, as `run --out` writes them
+    pub plan: PathBuf,
+    /// Play it with another seed than the plan's
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// What it is played on
+    #[arg(long, value_enum, default_value_t)]
+    pub engine: EngineName,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// A history file (NDJSON)
+    pub history: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct DeterminismArgs {
+    /// How many plans
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub cases: u64,
+    /// Seed of the first plan
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Spoil chance with real time, so that this command must fail
+    #[arg(long, hide = true)]
+    pub plant_nondeterminism: bool,
+    /// Print one digest a line and nothing else: what the other process does
+    #[arg(long, hide = true)]
+    pub digests: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum EngineName {
+    /// turmoil's network stack, driven by events
+    #[default]
+    Event,
+    /// turmoil's own simulation, in ticks: a check of our scheduler
+    Turmoil,
+}

@@ -1,0 +1,38 @@
+//! Which plans a command plays.
+
+use super::{args::RunArgs, failure::Failure};
+use crate::plan::{self, Plan, Scenario};
+
+/// The plans of the named scenarios, or of all.
+pub fn plans(args: &RunArgs) -> Result<Vec<Plan>, Failure> {
+    let sources = match &args.scenarios {
+        Some(folder) => plan::load_dir(folder).map_err(Failure::input)?,
+        None => plan::embedded(),
+    };
+    for name in &args.names {
+        if !sources.iter().any(|(known, _)| known == name) {
+            let known: Vec<&str> = sources.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(Failure::input_says(format!(
+                "there is no scenario `{name}`; known are {}",
+                known.join(", ")
+            )));
+        }
+    }
+    check_profile(args)?;
+    let wanted = |name: &String| args.names.is_empty() || args.names.contains(name);
+    let mut plans = Vec::new();
+    for (name, source) in sources.iter().filter(|(name, _)| wanted(name)) {
+        let scenario = Scenario::parse(name, source).map_err(Failure::input)?;
+        plans.extend(scenario.expand(name, args.seed, args.profile.as_deref()));
+    }
+    Ok(plans)
+}
+
+fn check_profile(args: &RunArgs) -> Result<(), Failure> {
+    match &args.profile {
+        Some(profile) => onceproof_gateway::policy::Policy::profile(profile)
+            .map(|_| ())
+            .map_err(|error| Failure::input_says(error.to_string())),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,188 @@
+//! Checks of what is expected.
+
+use std::collections::BTreeSet;
+
+use super::File;
+use crate::history::Ability;
+use crate::invariants;
+use crate::plan::places::Place;
+use crate::plan::{Expectation, PlanError, Scenario, meant, names};
+
+/// Refuses unknown keys of `[expect]` before serde meets them: it would take each for a profile.
+pub(in crate::plan) fn expectation_keys(file: &File<'_>) -> Result<(), PlanError> {
+    let expect = Place::root().key("expect");
+    for key in file.places.keys(&expect) {
+        let here = expect.key(key);
+        if Expectation::FIELDS.contains(&key) {
+            continue;
+        }
+        if !file.places.is_table(&here) {
+            return Err(unknown_field(file, &here, key, &[]));
+        }
+        for key in file.places.keys(&here) {
+            let known = Expectation::FIELDS.contains(&key) || names::ABILITIES.contains(&key);
+            if !known {
+                return Err(unknown_field(file, &here.key(key), key, &names::ABILITIES));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn unknown_field(file: &File<'_>, place: &Place, key: &str, more: &[&str]) -> PlanError {
+    let known: Vec<&str> = Expectation::FIELDS.iter().chain(more).copied().collect();
+    file.mistaken_key(place, format!("unknown field `{key}`"))
+        .help(meant::one_of(key, &known))
+}
+
+pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanError> {
+    let place = Place::root().key("expect");
+    let ops = scenario.ops();
+    layer(file, &place, &scenario.expect.default, &ops)?;
+    for (profile, expectation) in &scenario.expect.by_profile {
+        let here = place.key(profile);
+        if !scenario.world.profiles.contains(profile) {
+            return Err(file
+                .mistaken_key(
+                    &here,
+                    format!("profile `{profile}` does not play in this scenario"),
+                )
+                .help(meant::one_of(profile, &scenario.world.profiles)));
+        }
+        layer(file, &here, &expectation.default, &ops)?;
+        for (ability, expectation) in &expectation.by_ability {
+            let word = word(*ability);
+            if !scenario.world.abilities.contains(ability) {
+                let known: Vec<&str> = scenario
+                    .world
+                    .abilities
+                    .iter()
+                    .copied()
+                    .map(self::word)
+                    .collect();
+                return Err(file
+                    .mistaken_key(
+                        &here.key(word),
+                        format!("ability `{word}` does not play in this scenario"),
+                    )
+                    .help(meant::one_of(word, &known)));
+            }
+            layer(file, &here.key(word), expectation, &ops)?;
+        }
+    }
+    cells(file, scenario)
+}
+
+/// What can be wrong in one table, whatever it inherits.
+fn layer(
+    file: &File<'_>,
+    place: &Place,
+    layer: &Expectation,
+    ops: &BTreeSet<&str>,
+) -> Result<(), PlanError> {
+    for op in layer.effects.iter().flat_map(|effects| effects.keys()) {
+        if !ops.contains(op.as_str()) {
+            let known: Vec<&&str> = ops.iter().collect();
+            return Err(file
+                .mistaken_key(
+                    &place.key("effects").key(op),
+                    format!("no step sends `{op}`"),
+                )
+                .help(meant::one_of(op, &known)));
+        }
+    }
+    if let Some(verdict) = &layer.verdict {
+        file.known(&place.key("verdict"), "verdict", verdict, &names::VERDICTS)?;
+    }
+    let invariants: Vec<&str> = invariants::ALL
+        .iter()
+        .map(|invariant| invariant.name)
+        .collect();
+    for (i, name) in layer.invariants.iter().flatten().enumerate() {
+        file.known(
+            &place.key("invariants").item(i),
+            "invariant",
+            name,
+            &invariants,
+        )?;
+    }
+    let kept = layer.verdict.as_deref() == Some("kept");
+    if kept
+        && layer
+            .invariants
+            .as_ref()
+            .is_some_and(|list| !list.is_empty())
+    {
+        return Err(file
+            .mistake(
+                &place.key("invariants"),
+                "a verdict of `kept` has no violated invariants",
+            )
+            .help("leave `invariants` out, or say `violated` or `waived`"));
+    }
+    let Some(because) = &layer.because else {
+        return Ok(());
+    };
+    let (rule, reason) = because.split_once(':').unwrap_or((because, ""));
+    if !names::is_rule(rule) || reason.trim().is_empty() {
+        return Err(file
+            .mistake(
+                &place.key("because"),
+                "the reason does not begin with a rule",
+            )
+            .help(format!(
+                "write `because = \"S10: what the rule does\"`; {}",
+                names::RULES_HELP
+            )));
+    }
+    Ok(())
+}
+
+/// What can be wrong in a cell, with all that it inherits.
+fn cells(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanError> {
+    for profile in &scenario.world.profiles {
+        for ability in &scenario.world.abilities {
+            let cell = scenario.expect.of(profile, *ability);
+            let verdict = cell.verdict.as_deref().unwrap_or("kept");
+            let place = said_at(file, profile, *ability);
+            let of = format!(
+                "`{verdict}` for {profile} with a provider that is {}",
+                word(*ability)
+            );
+            if verdict != "kept" && cell.because.is_none() {
+                return Err(file
+                    .mistake(&place, format!("{of} has no reason"))
+                    .help("add `because = \"S10: …\"`, so that nothing is blessed only because it happened"));
+            }
+            if matches!(verdict, "violated" | "waived")
+                && cell.invariants.unwrap_or_default().is_empty()
+            {
+                return Err(file
+                    .mistake(&place, format!("{of} does not say which invariants"))
+                    .help(
+                        "add `invariants = [\"once\"]`, exactly those that are violated or waived",
+                    ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Where the verdict of a cell is said: in the nearest table that says one.
+fn said_at(file: &File<'_>, profile: &str, ability: Ability) -> Place {
+    let default = Place::root().key("expect");
+    let by_profile = default.key(profile);
+    [by_profile.key(word(ability)), by_profile, default.clone()]
+        .into_iter()
+        .map(|table| table.key("verdict"))
+        .find(|verdict| file.places.says(verdict))
+        .unwrap_or(default)
+}
+
+/// An ability as it is written.
+const fn word(ability: Ability) -> &'static str {
+    match ability {
+        Ability::Keyed => "keyed",
+        Ability::Opaque => "opaque",
+    }
+}

@@ -1,0 +1,171 @@
+//! Checks of what the producers send, and of what the provider is told to say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::File;
+use crate::plan::places::Place;
+use crate::plan::{PlanError, Scenario, ScriptedAnswer, Send, names};
+
+const STEPS_MAX: usize = 1_000;
+const TIMES_MAX: usize = 1_000;
+const SENDS_MAX: usize = 10_000;
+const ANSWERS_MAX: usize = 1_000;
+const RETRIES_MAX: usize = 100;
+const OP_BYTES_MAX: usize = 64;
+
+pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanError> {
+    let place = Place::root().key("step");
+    if scenario.steps.is_empty() {
+        return Err(file
+            .mistake(
+                &Place::root().key("title"),
+                "nothing is sent in this scenario",
+            )
+            .help("add a [[step]] with `at` and `send`"));
+    }
+    file.at_most(&place, "steps", scenario.steps.len(), STEPS_MAX)?;
+    let ops = scenario.ops();
+    let gateways = names::gateways(scenario.world.gateways);
+    let (mut first_of, mut sends): (BTreeMap<&str, &Send>, usize) = Default::default();
+    for (i, step) in scenario.steps.iter().enumerate() {
+        let here = place.item(i).key("send");
+        let send = &step.send;
+        one_send(file, &here, send, &gateways)?;
+        match first_of.get(send.op.as_str()) {
+            None => first(file, &here, send)?,
+            Some(first) => repetition(file, &here, send, first)?,
+        }
+        key_of(file, &here.key("key_of"), send, &ops)?;
+        first_of.entry(send.op.as_str()).or_insert(send);
+        sends += send.times as usize;
+        file.at_most(&here, "sends", sends, SENDS_MAX)?;
+    }
+    answers(file, &scenario.answers)
+}
+
+fn one_send(
+    file: &File<'_>,
+    place: &Place,
+    send: &Send,
+    gateways: &[String],
+) -> Result<(), PlanError> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if send.op.is_empty() || send.op.len() > OP_BYTES_MAX || !send.op.chars().all(fits) {
+        return Err(file
+            .mistake(
+                &place.key("op"),
+                format!("`{}` cannot name an operation", send.op),
+            )
+            .help(format!(
+                "use 1 to {OP_BYTES_MAX} lower-case letters, digits and hyphens, such as `cart-7`"
+            )));
+    }
+    let times = send.times as usize;
+    file.within(&place.key("times"), "`times`", times, 1, TIMES_MAX)?;
+    let via = place.key("via");
+    if send.via.is_empty() {
+        return Err(file
+            .mistake(&via, "`via` names no gateway")
+            .help("leave it out to send to `gateway-1`"));
+    }
+    for (i, host) in send.via.iter().enumerate() {
+        file.known(&via.item(i), "gateway", host, gateways)?;
+    }
+    file.at_most(
+        &place.key("retry"),
+        "retries",
+        send.retry.as_ref().map_or(0, Vec::len),
+        RETRIES_MAX,
+    )
+}
+
+/// The first step of an operation says what is sent.
+fn first(file: &File<'_>, place: &Place, send: &Send) -> Result<(), PlanError> {
+    for (field, value) in [("to", &send.to), ("text", &send.text)] {
+        if value.as_ref().is_none_or(String::is_empty) {
+            return Err(file
+                .mistake(
+                    &place.key(field),
+                    format!("the first step of `{}` has no `{field}`", send.op),
+                )
+                .help(
+                    "the first step says what is sent; a repetition leaves `to` and `text` out",
+                ));
+        }
+    }
+    Ok(())
+}
+
+/// A repetition sends the same content under the same key.
+fn repetition(file: &File<'_>, place: &Place, send: &Send, first: &Send) -> Result<(), PlanError> {
+    let fields = [
+        ("to", &send.to, &first.to),
+        ("text", &send.text, &first.text),
+        ("key_of", &send.key_of, &first.key_of),
+    ];
+    for (field, here, there) in fields {
+        if here.is_some() && here != there {
+            return Err(file
+                .mistake(
+                    &place.key(field),
+                    format!("a repetition of `{}` has another `{field}`", send.op),
+                )
+                .help(format!(
+                    "leave `{field}` out to repeat; for other content under the same key, \
+                     name another `op` with `key_of = \"{}\"`",
+                    send.op
+                )));
+        }
+    }
+    Ok(())
+}
+
+fn key_of(
+    file: &File<'_>,
+    place: &Place,
+    send: &Send,
+    ops: &BTreeSet<&str>,
+) -> Result<(), PlanError> {
+    let Some(other) = &send.key_of else {
+        return Ok(());
+    };
+    if *other == send.op {
+        return Err(file
+            .mistake(place, format!("`{other}` uses its own key anyway"))
+            .help("leave `key_of` out, or name the operation whose key is taken"));
+    }
+    file.known(place, "operation", other, &ops.iter().collect::<Vec<_>>())
+}
+
+fn answers(file: &File<'_>, answers: &[ScriptedAnswer]) -> Result<(), PlanError> {
+    let place = Place::root().key("answer");
+    file.at_most(&place, "scripted answers", answers.len(), ANSWERS_MAX)?;
+    let mut seen = BTreeSet::new();
+    for (i, answer) in answers.iter().enumerate() {
+        let here = place.item(i);
+        if answer.request == 0 {
+            return Err(file
+                .mistake(
+                    &here.key("request"),
+                    "requests at the provider are counted from 1",
+                )
+                .help("write `request = 1` for the first"));
+        }
+        if !seen.insert(answer.request) {
+            return Err(file
+                .mistake(
+                    &here.key("request"),
+                    format!("request {} is answered twice", answer.request),
+                )
+                .help("each request has one answer: leave one out"));
+        }
+        file.within(
+            &here.key("status"),
+            "the status",
+            answer.status.into(),
+            200,
+            599,
+        )?;
+    }
+    Ok(())
+}

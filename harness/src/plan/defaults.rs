@@ -1,0 +1,21 @@
+//! Values that a scenario file may leave out.
+
+/// The default of counts.
+pub(super) fn one() -> u32 {
+    1
+}
+
+/// Whether a count is left out when written.
+pub(super) fn is_one(n: &u32) -> bool {
+    *n == 1
+}
+
+/// The default of `via`.
+pub(super) fn first_gateway() -> Vec<String> {
+    vec!["gateway-1".into()]
+}
+
+/// Whether `via` is left out when written.
+pub(super) fn is_first_gateway(via: &[String]) -> bool {
+    via == first_gateway()
+}

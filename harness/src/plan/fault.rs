@@ -1,0 +1,87 @@
+//! Faults: what strikes, when, and for how long.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Link, Message, Span};
+
+/// Something that strikes, when, and for how long.
+///
+/// Exactly one action: `cut`, `lose`, `delay`, `crash`, `freeze` or `refuse`. `lose` and `delay` name a
+/// message and need no trigger; every other action has `at` or `when`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    /// Strikes at this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Span>,
+    /// Strikes when this happens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Trigger>,
+    /// Cuts a link: `a -> b` in one direction, `a <-> b` in both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Link>,
+    /// Whether a cut holds packets until it heals (a cut shorter than TCP's patience) or loses them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<CutMode>,
+    /// Loses exactly this message, such as `producer -> gateway-1 #1`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lose: Option<Message>,
+    /// Delays exactly this message, by `by`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Message>,
+    /// How long a delayed message takes on top of its way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Span>,
+    /// Kills a process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crash: Option<String>,
+    /// Whether nobody is told (power loss); otherwise its kernel says FIN or RST (`kill -9`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent: Option<bool>,
+    /// When a crashed process starts again, counted from the crash; without it, at the heal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<Span>,
+    /// Suspends a host: it runs nothing, and its connections stay open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<String>,
+    /// When a frozen host goes on, counted from the freeze; without it, at the heal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thaw: Option<Span>,
+    /// Refuses new connections to a host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refuse: Option<String>,
+    /// When a cut or a refusal ends, counted from its begin; without it, at the heal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heal: Option<Span>,
+}
+
+/// What a fault waits for. Exactly one of `effect`, `point`, `message`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trigger {
+    /// The provider acts on this operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<String>,
+    /// A host reaches this named point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point: Option<String>,
+    /// The host that reaches the point; without it, any host, counted together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// Which occurrence of the effect or point, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
+    /// This message is about to leave, such as `gateway-1 -> database #3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+}
+
+/// What a cut does with packets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutMode {
+    /// They arrive when the cut heals.
+    Held,
+    /// They never arrive; at the heal, connections that lost one are reset.
+    Lost,
+}

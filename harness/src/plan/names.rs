@@ -1,0 +1,40 @@
+//! The words that a scenario may use for things outside of it.
+
+/// The profiles that can play the gateway.
+pub const PROFILES: [&str; 3] = ["strict", "zap", "ietf-gateway"];
+
+/// The verdicts.
+pub const VERDICTS: [&str; 4] = ["kept", "violated", "waived", "inconclusive"];
+
+/// What a provider may be able to do, as it is written in a file.
+pub(super) const ABILITIES: [&str; 2] = ["keyed", "opaque"];
+
+/// The rules, by letter, and how many there are of each.
+const RULES: [(char, u32); 4] = [('S', 13), ('W', 11), ('M', 3), ('H', 5)];
+
+/// What a mistaken rule ID is answered with.
+pub(super) const RULES_HELP: &str = "the rules are S1 to S13, W1 to W11, M1 to M3 and H1 to H5";
+
+/// Whether there is a rule of this ID, such as `S10`.
+pub(super) fn is_rule(id: &str) -> bool {
+    RULES.iter().any(|&(letter, count)| {
+        id.strip_prefix(letter).is_some_and(|number| {
+            !number.starts_with(['0', '+'])
+                && number.parse().is_ok_and(|n: u32| (1..=count).contains(&n))
+        })
+    })
+}
+
+/// Every host of a world with so many gateways.
+pub(super) fn hosts(gateways: u32) -> Vec<String> {
+    let outside = ["producer", "whatsapp", "database"].map(String::from);
+    outside
+        .into_iter()
+        .chain(self::gateways(gateways))
+        .collect()
+}
+
+/// The gateways of a world.
+pub(super) fn gateways(count: u32) -> Vec<String> {
+    (1..=count).map(|n| format!("gateway-{n}")).collect()
+}

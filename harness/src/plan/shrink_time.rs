@@ -1,0 +1,45 @@
+//! A scenario played in less time, with all periods in proportion. Only benchmarks do this.
+
+use super::{Fault, Scenario, Span, Step};
+
+impl Scenario {
+    /// This scenario with every span divided by its `shrink_time_by`, which is 1 afterwards.
+    #[must_use]
+    pub fn shrunk(&self) -> Self {
+        let mut shrunk = self.clone();
+        let divisor = std::mem::replace(&mut shrunk.world.shrink_time_by, 1);
+        let producer = &mut shrunk.world.producer;
+        let spans = std::iter::once(&mut producer.timeout)
+            .chain(&mut producer.retry)
+            .chain(shrunk.steps.iter_mut().flat_map(of_step))
+            .chain(shrunk.faults.iter_mut().flat_map(of_fault));
+        for span in spans {
+            *span = span.divided_by(divisor);
+        }
+        shrunk
+    }
+}
+
+fn of_step(step: &mut Step) -> impl Iterator<Item = &mut Span> {
+    std::iter::once(&mut step.at).chain(step.send.retry.iter_mut().flatten())
+}
+
+fn of_fault(fault: &mut Fault) -> impl Iterator<Item = &mut Span> {
+    let Fault {
+        at,
+        by,
+        restart,
+        thaw,
+        heal,
+        ..
+    } = fault;
+    [at, by, restart, thaw, heal].into_iter().flatten()
+}
+
+impl Span {
+    /// This span divided by `n`; what lasts any time still lasts 1 ms.
+    fn divided_by(self, n: u32) -> Self {
+        let least = self.ms().min(1);
+        Self::from_ms((self.ms() / u64::from(n.max(1))).max(least))
+    }
+}

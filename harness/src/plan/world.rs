@@ -1,0 +1,60 @@
+//! The world of a scenario: the hosts, who plays them, and their settings.
+
+use serde::{Deserialize, Serialize};
+
+use super::Span;
+use super::defaults::{is_one, one};
+use super::seed;
+use crate::history::Ability;
+
+/// The hosts, who plays them, and their settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorldSpec {
+    /// Profiles that play the gateway.
+    pub profiles: Vec<String>,
+    /// What the provider can do for whoever lost its answer.
+    pub abilities: Vec<Ability>,
+    /// How many gateways share the store; hosts `gateway-1` and on.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub gateways: u32,
+    /// How a producer waits and retries.
+    #[serde(default)]
+    pub producer: ProducerSpec,
+    /// Seed of the run. A scenario file leaves it out; a plan has it.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "seed")]
+    pub seed: Option<u64>,
+    /// Divides every period of the policy and of the plan by this. Only benchmarks use it.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub shrink_time_by: u32,
+}
+
+/// How a producer waits and retries. Its defaults are the protocol's: 10 s, then 1, 2 and 4 s.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProducerSpec {
+    /// How long one attempt may take.
+    #[serde(default = "ProducerSpec::default_timeout")]
+    pub timeout: Span,
+    /// Pauses before the second, third, … attempt; empty for no retry.
+    #[serde(default = "ProducerSpec::default_retry")]
+    pub retry: Vec<Span>,
+}
+
+impl ProducerSpec {
+    fn default_timeout() -> Span {
+        Span::from_ms(10_000)
+    }
+    fn default_retry() -> Vec<Span> {
+        [1_000, 2_000, 4_000].map(Span::from_ms).to_vec()
+    }
+}
+
+impl Default for ProducerSpec {
+    fn default() -> Self {
+        Self {
+            timeout: Self::default_timeout(),
+            retry: Self::default_retry(),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The table that a run ends with: scenario × profile.
+
+use comfy_table::{Cell, Color, ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
+
+/// One cell: what happened, and whether it was expected.
+#[derive(Debug, Clone)]
+pub struct Judged {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The profile's name.
+    pub profile: String,
+    /// The provider's ability.
+    pub ability: String,
+    /// The verdict in words.
+    pub verdict: String,
+    /// Whether it is as expected.
+    pub expected: bool,
+    /// Whether the verdict is one that needs no second look.
+    pub good: bool,
+}
+
+/// All cells, scenarios down and profiles across. `–` where a scenario is not for a profile.
+#[must_use]
+pub fn table(cells: &[Judged]) -> String {
+    let scenarios = in_order(cells.iter().map(|cell| &cell.scenario));
+    let profiles = in_order(cells.iter().map(|cell| &cell.profile));
+    let mut table = Table::new();
+    table.load_preset(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
+    let heading = profiles.iter().map(|profile| Cell::new(profile));
+    table.set_header(std::iter::once(Cell::new("scenario")).chain(heading));
+    for scenario in scenarios {
+        let mut row = vec![Cell::new(scenario)];
+        for profile in &profiles {
+            let here = cells.iter().filter(|c| &c.scenario == scenario && &c.profile == *profile);
+            row.push(cell(&here.collect::<Vec<_>>()));
+        }
+        table.add_row(row);
+    }
+    table.to_string()
+}
+
+fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
+    let mut seen = Vec::new();
+    for name in names {
+        if !seen.contains(&name) {
+            seen.push(name);
+        }
+    }
+    seen
+}
+
+/// One line where all abilities agree, else one for each.
+fn cell(here: &[&Judged]) -> Cell {
+    let Some(first) = here.first() else {
+        return Cell::new("–");
+    };
+    let one = here.iter().all(|cell| cell.verdict == first.verdict && cell.expected == first.expected);
+    let lines: Vec<String> = match one {
+        true => vec![words(first)],
+        false => here.iter().map(|cell| format!("{:<6} {}", cell.ability, words(cell))).collect(),
+    };
+    let color = match (here.iter().all(|cell| cell.expected), here.iter().all(|cell| cell.good)) {
+        (false, _) => Color::Red,
+        (true, true) => Color::Green,
+        (true, false) => Color::Yellow,
+    };
+    Cell::new(lines.join("\n")).fg(color)
+}
+
+fn words(cell: &Judged) -> String {
+    let mark = if cell.expected { "" } else { "  ← not expected" };
+    format!("{}{mark}", cell.verdict)
+}

@@ -1,0 +1,212 @@
+//! The host `database`: executes store frames on SQLite, and writes down what each of them did.
+//!
+//! Its state lives outside the host, so a crash loses what was not committed and nothing else.
+
+use std::{
+    io,
+    sync::{Arc, Mutex},
+};
+
+use onceproof_gateway::{
+    store::{Answer, Command, Reply, Slot, SqliteStore, State, Store, StoreError, wire},
+    world::{BoxFuture, BoxIo, SharedWorld},
+};
+
+use crate::{
+    history::Event,
+    sim::{digest::Kind, stage::Stage, wire::STORE_PORT},
+};
+
+/// The transaction is in hand; nothing of it is visible.
+pub const BEFORE_COMMIT: &str = "before-commit";
+/// The transaction is durable; nobody knows yet.
+pub const AFTER_COMMIT: &str = "after-commit";
+
+/// A store that several hosts may share, and the stage that hears of every statement.
+#[derive(Clone)]
+pub struct WatchedStore {
+    sqlite: Arc<Mutex<SqliteStore>>,
+    stage: Arc<Stage>,
+}
+
+impl WatchedStore {
+    /// An empty store in memory.
+    ///
+    /// # Errors
+    /// When SQLite cannot make one.
+    pub fn open(stage: Arc<Stage>) -> Result<Self, StoreError> {
+        let sqlite = SqliteStore::open_in_memory()?;
+        Ok(Self { sqlite: Arc::new(Mutex::new(sqlite)), stage })
+    }
+
+    /// Executes one command, and records it as done at `at_ms` on `host`.
+    fn execute(&self, at_ms: u64, host: &str, command: &Command) -> Result<Answer, StoreError> {
+        let answer = self.sqlite.lock().expect("a panic in the store ends the run").execute(command);
+        let statement = serde_json::to_vec(&(command, &answer.as_ref().ok())).unwrap_or_default();
+        self.stage.digest(Kind::Statement, &[host.as_bytes(), &statement]);
+        if let Ok(answer) = &answer {
+            for event in events(command, &answer.reply) {
+                self.stage.record(at_ms, host, event);
+            }
+        }
+        answer
+    }
+
+    /// Every record as it stands.
+    pub fn records(&self) -> Vec<Event> {
+        let records = self.sqlite.lock().expect("a panic in the store ends the run").records();
+        let to_event = |record: onceproof_gateway::store::Record| Event::Record {
+            scope: record.slot.scope,
+            key: record.slot.key,
+            state: record.state,
+            status: record.status,
+            reference: record.reference,
+        };
+        records.unwrap_or_default().into_iter().map(to_event).collect()
+    }
+}
+
+/// The same store inside a gateway's own process: what a profile that keeps its answers in memory has.
+pub struct InProcessStore {
+    /// Where its records are.
+    pub store: WatchedStore,
+    /// The host whose memory it is.
+    pub host: String,
+    /// That host's world.
+    pub world: SharedWorld,
+}
+
+impl Store for InProcessStore {
+    fn execute(&self, command: Command) -> BoxFuture<Result<Answer, StoreError>> {
+        let at_ms = self.world.since_boot().as_millis() as u64;
+        let answer = self.store.execute(at_ms, &self.host, &command);
+        Box::pin(async move { answer })
+    }
+}
+
+/// Serves store frames for ever.
+///
+/// # Errors
+/// When the port cannot be bound.
+pub async fn serve(host: String, world: SharedWorld, store: WatchedStore) -> io::Result<()> {
+    let mut listener = world.listen(STORE_PORT).await?;
+    loop {
+        let connection = listener.accept().await?;
+        let (host, inner, store) = (host.clone(), Arc::clone(&world), store.clone());
+        world.spawn(Box::pin(async move {
+            // A connection that breaks is its client's business: it asks again on another one.
+            let _ = serve_connection(&host, &inner, &store, connection).await;
+        }));
+    }
+}
+
+async fn serve_connection(
+    host: &str,
+    world: &SharedWorld,
+    store: &WatchedStore,
+    mut connection: BoxIo,
+) -> io::Result<()> {
+    while let Some(command) = wire::read_command(&mut connection).await? {
+        world.reach(BEFORE_COMMIT).await;
+        let at_ms = world.since_boot().as_millis() as u64;
+        let answer = store.execute(at_ms, host, &command);
+        world.reach(AFTER_COMMIT).await;
+        wire::write_answer(&mut connection, &answer).await?;
+    }
+    Ok(())
+}
+
+/// What a statement looks like in a history: one event for each record that it touched.
+fn events(command: &Command, reply: &Reply) -> Vec<Event> {
+    if let Reply::Swept { released, unknown, expired, forgotten } = reply {
+        let swept = |slots: &[Slot], what: &str, state| {
+            slots.iter().map(|slot| store_event("sweep", slot, what, state)).collect::<Vec<_>>()
+        };
+        return [
+            swept(released, "released", None),
+            swept(unknown, "unknown", Some(State::Unknown)),
+            swept(expired, "expired", Some(State::Tombstone)),
+            swept(forgotten, "forgotten", None),
+        ]
+        .concat();
+    }
+    let (name, slot) = match (command, reply) {
+        (Command::BeginAsk { .. }, Reply::Ask { slot, .. }) => ("begin-ask", slot),
+        _ => match (command_name(command), command.slot()) {
+            (name, Some(slot)) => (name, slot),
+            _ => return Vec::new(),
+        },
+    };
+    let mut event = store_event(name, slot, reply_name(reply), state_after(command, reply));
+    if let Event::Store { token, granted, reference, .. } = &mut event {
+        *token = command.token();
+        *granted = granted_by(command, reply);
+        *reference = command.reference().map(str::to_owned);
+    }
+    vec![event]
+}
+
+fn store_event(command: &str, slot: &Slot, reply: &str, state: Option<State>) -> Event {
+    Event::Store {
+        command: command.into(),
+        scope: slot.scope.clone(),
+        key: slot.key.clone(),
+        token: None,
+        granted: None,
+        reply: reply.into(),
+        state,
+        reference: None,
+    }
+}
+
+fn command_name(command: &Command) -> &'static str {
+    match command {
+        Command::Claim { .. } => "claim",
+        Command::Mark { .. } => "mark",
+        Command::Done { .. } => "done",
+        Command::Unknown { .. } => "unknown",
+        Command::Release { .. } => "release",
+        Command::Fence { .. } => "fence",
+        Command::Read { .. } => "read",
+        Command::BeginAsk { .. } => "begin-ask",
+        Command::ReleaseAsked { .. } => "release-asked",
+        Command::AskLater { .. } => "ask-later",
+        Command::Sweep { .. } => "sweep",
+    }
+}
+
+fn reply_name(reply: &Reply) -> &'static str {
+    match reply {
+        Reply::Claimed { .. } => "claimed",
+        Reply::Mismatch { .. } => "mismatch",
+        Reply::Meets { .. } => "meets",
+        Reply::Absent => "absent",
+        Reply::Applied => "applied",
+        Reply::Fenced { .. } => "fenced",
+        Reply::Ask { .. } => "ask",
+        Reply::Swept { .. } => "swept",
+    }
+}
+
+fn granted_by(command: &Command, reply: &Reply) -> Option<i64> {
+    match (command, reply) {
+        (_, Reply::Claimed { token }) => Some(*token),
+        (Command::Fence { .. }, Reply::Meets { view }) => Some(view.token),
+        (_, Reply::Ask { settle_token, .. }) => Some(*settle_token),
+        _ => None,
+    }
+}
+
+fn state_after(command: &Command, reply: &Reply) -> Option<State> {
+    match (command, reply) {
+        (_, Reply::Claimed { .. }) => Some(State::Claimed),
+        (Command::Mark { .. }, Reply::Applied) => Some(State::Dispatching),
+        (Command::Done { .. }, Reply::Applied) => Some(State::Done),
+        (Command::Unknown { .. } | Command::AskLater { .. }, Reply::Applied) => Some(State::Unknown),
+        (_, Reply::Ask { .. }) => Some(State::Unknown),
+        (_, Reply::Meets { view }) => Some(view.state),
+        (_, Reply::Mismatch { state }) => Some(*state),
+        (_, Reply::Fenced { view }) => view.as_ref().map(|view| view.state),
+        _ => None,
+    }
+}

@@ -1,0 +1,5 @@
+//! The hosts around the gateway: who sends, who is sent to, and where records live.
+
+pub mod database;
+pub mod producer;
+pub mod whatsapp;

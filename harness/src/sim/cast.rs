@@ -1,0 +1,74 @@
+//! Who plays which host.
+
+use std::sync::Arc;
+
+use onceproof_gateway::world::{BoxFuture, SharedWorld};
+
+use super::{
+    actors::{
+        database::{self, WatchedStore},
+        producer::{self, Producer},
+        whatsapp::{self, Provider},
+    },
+    engine::Cast,
+    stage::{HARNESS, Stage},
+};
+use crate::{plan::Scenario, subject::Subject};
+
+/// The host of the shared store.
+pub const DATABASE: &str = "database";
+
+/// The hosts around a subject, and the subject.
+pub struct Company {
+    /// The history and the faults.
+    pub stage: Arc<Stage>,
+    /// What the producers do.
+    pub scenario: Arc<Scenario>,
+    /// Seed of the run.
+    pub seed: u64,
+    /// What is under test.
+    pub subject: Box<dyn Subject>,
+    /// The provider, whose ledger outlives its host.
+    pub provider: Provider,
+    /// The database, whose state outlives its host.
+    pub store: WatchedStore,
+}
+
+impl Company {
+    /// The names of all hosts.
+    #[must_use]
+    pub fn hosts(scenario: &Scenario) -> Vec<String> {
+        let gateways = (1..=scenario.world.gateways).map(|number| format!("gateway-{number}"));
+        let others = [producer::HOST, whatsapp::HOST, DATABASE].map(String::from);
+        others.into_iter().chain(gateways).collect()
+    }
+}
+
+impl Cast for Company {
+    fn program(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
+        match host {
+            producer::HOST => {
+                let (stage, scenario) = (Arc::clone(&self.stage), Arc::clone(&self.scenario));
+                let seed = self.seed;
+                Box::pin(async move { Producer::new(world, stage, scenario, seed).run() })
+            }
+            whatsapp::HOST => {
+                let provider = self.provider.clone();
+                Box::pin(async move { provider.serve(world).await.expect("the provider binds its port") })
+            }
+            DATABASE => {
+                let store = self.store.clone();
+                Box::pin(async move {
+                    database::serve(DATABASE.into(), world, store).await.expect("the database binds its port");
+                })
+            }
+            gateway => self.subject.process(gateway, world),
+        }
+    }
+
+    fn curtain(&self, now_ms: u64) {
+        for record in self.subject.records() {
+            self.stage.record(now_ms, HARNESS, record);
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The simulation: hosts, network, time, chance and faults, all from one seed.
+
+pub mod action;
+pub mod chance;
+mod clock;
+pub mod digest;
+pub mod engine;
+pub mod event;
+pub mod stage;
+mod wire;
