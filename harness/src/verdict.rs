@@ -89,13 +89,7 @@ pub fn judge(history: &History) -> Verdict {
 fn unknown(history: &History) -> Vec<Slot> {
     let mut unknown = BTreeSet::new();
     for entry in &history.entries {
-        if let Event::Record {
-            scope,
-            key,
-            state,
-            status,
-            ..
-        } = &entry.event
+        if let Event::Record { scope, key, state, status, .. } = &entry.event
             && (*state == State::Unknown
                 || (*state == State::Done && status.is_some_and(|status| status >= 500)))
         {
@@ -124,17 +118,13 @@ impl Verdict {
         let violated = self.names(Ruling::is_violated);
         let waived = self.names(|ruling| matches!(ruling, Ruling::Waived { .. }));
         if !violated.is_empty() {
-            Summary::Violated {
-                invariants: violated,
-            }
+            Summary::Violated { invariants: violated }
         } else if let Some(why) = self.untested() {
             Summary::Inconclusive { why }
         } else if !waived.is_empty() {
             Summary::Waived { invariants: waived }
         } else {
-            Summary::Kept {
-                unknown: self.unknown.len(),
-            }
+            Summary::Kept { unknown: self.unknown.len() }
         }
     }
 
@@ -196,9 +186,7 @@ impl Verdict {
             [one] => Some(format!("fault {one} never struck")),
             [_, ..] => Some(format!("faults {} never struck", numbers.join(", "))),
             [] if !self.observed => Some("no effect and no answer was observed".to_owned()),
-            [] if self.rulings.iter().all(is_silent) => {
-                Some("no promise was put to the test".to_owned())
-            }
+            [] if self.rulings.iter().all(is_silent) => Some("no promise was put to the test".to_owned()),
             [] => None,
         }
     }
@@ -210,10 +198,7 @@ impl Verdict {
         for op in ops {
             let (expected, found) = (count(expected, op), count(&self.effects, op));
             if expected != found {
-                differences.push(format!(
-                    "expected {op} to act {}, found {found}",
-                    times(expected)
-                ));
+                differences.push(format!("expected {op} to act {}, found {found}", times(expected)));
             }
         }
         differences
@@ -226,42 +211,25 @@ impl Verdict {
             return None;
         }
         let keys: Vec<&str> = self.unknown.iter().map(|slot| slot.key.as_str()).collect();
-        let found = if keys.is_empty() {
-            String::new()
-        } else {
-            format!(": {}", keys.join(", "))
-        };
-        Some(format!(
-            "expected {expected} unknown, found {}{found}",
-            keys.len()
-        ))
+        let found = if keys.is_empty() { String::new() } else { format!(": {}", keys.join(", ")) };
+        Some(format!("expected {expected} unknown, found {}{found}", keys.len()))
     }
 }
 
 fn times(n: u32) -> String {
-    if n == 1 {
-        "once".to_owned()
-    } else {
-        format!("{n} times")
-    }
+    if n == 1 { "once".to_owned() } else { format!("{n} times") }
 }
 
 fn other_invariants(expected: &[String], found: &[&'static str]) -> Vec<String> {
     let is_known = |name: &str| invariants::ALL.iter().any(|known| known.name == name);
     let mut differences = Vec::new();
-    for name in expected
-        .iter()
-        .filter(|name| !found.contains(&name.as_str()))
-    {
+    for name in expected.iter().filter(|name| !found.contains(&name.as_str())) {
         differences.push(match is_known(name) {
             true => format!("expected {name} among the invariants"),
             false => format!("expected {name}, which is no invariant"),
         });
     }
-    for name in found
-        .iter()
-        .filter(|name| !expected.iter().any(|known| known == *name))
-    {
+    for name in found.iter().filter(|name| !expected.iter().any(|known| known == *name)) {
         differences.push(format!("did not expect {name} among the invariants"));
     }
     differences
@@ -315,10 +283,7 @@ mod tests {
     use crate::history::build::{Build, DAY};
 
     fn sent() -> Build {
-        Build::new()
-            .request("a", 1, "k1")
-            .effect("a", "m1")
-            .ok(1, "m1")
+        Build::new().request("a", 1, "k1").effect("a", "m1").ok(1, "m1")
     }
 
     fn said(build: Build) -> String {
@@ -326,11 +291,7 @@ mod tests {
     }
 
     fn twice(ms: u64) -> Build {
-        sent()
-            .at(ms)
-            .request("a", 2, "k1")
-            .effect("a", "m2")
-            .ok(2, "m2")
+        sent().at(ms).request("a", 2, "k1").effect("a", "m2").ok(2, "m2")
     }
 
     #[test]
@@ -344,11 +305,7 @@ mod tests {
             .record("k6", State::Tombstone, Some(500));
         let verdict = judge(&unknown.end().history());
         assert_eq!(verdict.to_string(), "kept ?2");
-        let keys: Vec<&str> = verdict
-            .unknown
-            .iter()
-            .map(|slot| slot.key.as_str())
-            .collect();
+        let keys: Vec<&str> = verdict.unknown.iter().map(|slot| slot.key.as_str()).collect();
         assert_eq!(keys, ["k2", "k3"]);
     }
 
@@ -366,28 +323,13 @@ mod tests {
 
     #[test]
     fn a_case_that_did_not_test_what_it_says_is_inconclusive() {
-        assert_eq!(
-            said(sent().idle(&[2])),
-            "inconclusive (fault 2 never struck)"
-        );
-        assert_eq!(
-            said(sent().idle(&[2, 3])),
-            "inconclusive (faults 2, 3 never struck)"
-        );
-        assert_eq!(
-            said(twice(40 * DAY).idle(&[2])),
-            "inconclusive (fault 2 never struck)"
-        );
+        assert_eq!(said(sent().idle(&[2])), "inconclusive (fault 2 never struck)");
+        assert_eq!(said(sent().idle(&[2, 3])), "inconclusive (faults 2, 3 never struck)");
+        assert_eq!(said(twice(40 * DAY).idle(&[2])), "inconclusive (fault 2 never struck)");
         assert_eq!(said(twice(1).idle(&[2])), "violated once, faithful-replay");
-        assert_eq!(
-            said(Build::new()),
-            "inconclusive (no effect and no answer was observed)"
-        );
+        assert_eq!(said(Build::new()), "inconclusive (no effect and no answer was observed)");
         let silent = Build::new().request("a", 1, "k1").status(1, 503);
-        assert_eq!(
-            said(silent),
-            "inconclusive (no promise was put to the test)"
-        );
+        assert_eq!(said(silent), "inconclusive (no promise was put to the test)");
     }
 
     #[test]
@@ -433,10 +375,7 @@ mod tests {
     }
 
     fn expectation(verdict: &str) -> Expectation {
-        Expectation {
-            verdict: Some(verdict.into()),
-            ..Expectation::default()
-        }
+        Expectation { verdict: Some(verdict.into()), ..Expectation::default() }
     }
 
     #[test]
@@ -449,10 +388,7 @@ mod tests {
             ..expectation("violated")
         };
         assert_eq!(verdict.differences(&expected), Vec::<String>::new());
-        assert_eq!(
-            verdict.differences(&Expectation::default()),
-            Vec::<String>::new()
-        );
+        assert_eq!(verdict.differences(&Expectation::default()), Vec::<String>::new());
     }
 
     #[test]
@@ -482,18 +418,9 @@ mod tests {
         let unknown = sent().record("k7", State::Unknown, None).end().history();
         let verdict = judge(&unknown);
         assert_eq!(verdict.differences(&expectation("kept")).len(), 1);
-        let listed = Expectation {
-            unknown: Some(1),
-            ..expectation("kept")
-        };
+        let listed = Expectation { unknown: Some(1), ..expectation("kept") };
         assert_eq!(verdict.differences(&listed), Vec::<String>::new());
-        let more = Expectation {
-            unknown: Some(2),
-            ..expectation("kept")
-        };
-        assert_eq!(
-            verdict.differences(&more),
-            ["expected 2 unknown, found 1: k7"]
-        );
+        let more = Expectation { unknown: Some(2), ..expectation("kept") };
+        assert_eq!(verdict.differences(&more), ["expected 2 unknown, found 1: k7"]);
     }
 }

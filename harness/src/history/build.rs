@@ -22,10 +22,7 @@ pub(crate) struct Build {
 impl Build {
     /// The promise of `strict`, an opaque provider, and time zero.
     pub(crate) fn new() -> Self {
-        let promise = Promise {
-            ttl_ms: DAY,
-            tombstone_ms: 30 * DAY,
-        };
+        let promise = Promise { ttl_ms: DAY, tombstone_ms: 30 * DAY };
         let header = Header {
             onceproof_history: VERSION,
             title: "by hand".into(),
@@ -35,10 +32,7 @@ impl Build {
             promise,
         };
         let entries = Vec::new();
-        Self {
-            now: 0,
-            history: History { header, entries },
-        }
+        Self { now: 0, history: History { header, entries } }
     }
 
     pub(crate) fn history(self) -> History {
@@ -57,11 +51,7 @@ impl Build {
     }
 
     pub(crate) fn event(mut self, host: &str, event: Event) -> Self {
-        self.history.entries.push(Entry {
-            at_ms: self.now,
-            host: host.into(),
-            event,
-        });
+        self.history.entries.push(Entry { at_ms: self.now, host: host.into(), event });
         self
     }
 
@@ -103,13 +93,7 @@ impl Build {
     }
 
     /// An answer; status and message id make its digest.
-    pub(crate) fn response(
-        self,
-        call: u32,
-        status: u16,
-        replay: bool,
-        message: Option<&str>,
-    ) -> Self {
+    pub(crate) fn response(self, call: u32, status: u16, replay: bool, message: Option<&str>) -> Self {
         let event = Event::Response {
             op: self.op_of(call),
             call,
@@ -123,11 +107,7 @@ impl Build {
     }
 
     pub(crate) fn no_response(self, call: u32) -> Self {
-        let event = Event::NoResponse {
-            op: self.op_of(call),
-            call,
-            reason: "timeout".into(),
-        };
+        let event = Event::NoResponse { op: self.op_of(call), call, reason: "timeout".into() };
         self.event("producer", event)
     }
 
@@ -183,28 +163,12 @@ impl Build {
     pub(crate) fn begin_ask(self, key: &str, granted: i64, reference: &str) -> Self {
         let state = Some(State::Unknown);
         let reference = Some(reference);
-        self.store(
-            "begin-ask",
-            key,
-            None,
-            Some(granted),
-            "ask",
-            state,
-            reference,
-        )
+        self.store("begin-ask", key, None, Some(granted), "ask", state, reference)
     }
 
     pub(crate) fn mark(self, key: &str, token: i64, reference: &str) -> Self {
         let state = Some(State::Dispatching);
-        self.store(
-            "mark",
-            key,
-            Some(token),
-            None,
-            "applied",
-            state,
-            Some(reference),
-        )
+        self.store("mark", key, Some(token), None, "applied", state, Some(reference))
     }
 
     pub(crate) fn done(self, key: &str, reference: &str) -> Self {
@@ -246,10 +210,7 @@ impl Build {
     }
 
     pub(crate) fn point(self, point: &str) -> Self {
-        let event = Event::Point {
-            point: point.into(),
-            nth: 1,
-        };
+        let event = Event::Point { point: point.into(), nth: 1 };
         self.event("gateway-1", event)
     }
 
@@ -276,13 +237,7 @@ impl Build {
     }
 
     pub(crate) fn record(self, key: &str, state: State, status: Option<u16>) -> Self {
-        let event = Event::Record {
-            scope: SCOPE.into(),
-            key: key.into(),
-            state,
-            status,
-            reference: None,
-        };
+        let event = Event::Record { scope: SCOPE.into(), key: key.into(), state, status, reference: None };
         self.event("database", event)
     }
 
@@ -298,14 +253,10 @@ impl Build {
 
     /// The operation of an earlier request.
     fn op_of(&self, of: u32) -> String {
-        let mut ops = self
-            .history
-            .entries
-            .iter()
-            .filter_map(|entry| match &entry.event {
-                Event::Request { op, call, .. } if *call == of => Some(op.clone()),
-                _ => None,
-            });
+        let mut ops = self.history.entries.iter().filter_map(|entry| match &entry.event {
+            Event::Request { op, call, .. } if *call == of => Some(op.clone()),
+            _ => None,
+        });
         ops.next().expect("a response has a request")
     }
 }

@@ -6,6 +6,4 @@ mod event;
 mod ndjson;
 
 pub use event::*;
-pub use ndjson::{
-    Fault as ReadFault, MAX_ENTRIES, MAX_LINE_BYTES, ReadError, VERSION, read, write,
-};
+pub use ndjson::{Fault as ReadFault, MAX_ENTRIES, MAX_LINE_BYTES, ReadError, VERSION, read, write};

@@ -122,10 +122,7 @@ pub fn read(mut from: impl BufRead) -> Result<History, ReadError> {
             entries.push(entry);
         }
     }
-    let header = header.ok_or(ReadError {
-        line: 1,
-        fault: Fault::Empty,
-    })?;
+    let header = header.ok_or(ReadError { line: 1, fault: Fault::Empty })?;
     Ok(History { header, entries })
 }
 
@@ -143,9 +140,7 @@ fn next_line(from: &mut impl BufRead) -> Result<Option<Vec<u8>>, Fault> {
 fn read_header(bytes: &[u8]) -> Result<Header, Fault> {
     let value = object(bytes)?;
     match value.get("onceproof_history") {
-        None => Err(Fault::Header(format!(
-            "expected \"onceproof_history\": {VERSION}"
-        ))),
+        None => Err(Fault::Header(format!("expected \"onceproof_history\": {VERSION}"))),
         // The version is looked at first: the other fields of another version mean nothing to us.
         Some(found) if *found != VERSION => Err(Fault::Version(found.clone())),
         Some(_) => serde_json::from_value(value).map_err(|error| Fault::Header(error.to_string())),
@@ -156,8 +151,7 @@ fn next_entry(bytes: &[u8], before: &[Entry]) -> Result<Entry, Fault> {
     if before.len() == MAX_ENTRIES {
         return Err(Fault::TooMany);
     }
-    let entry: Entry =
-        serde_json::from_slice(bytes).map_err(|error| diagnose(bytes, &error.to_string()))?;
+    let entry: Entry = serde_json::from_slice(bytes).map_err(|error| diagnose(bytes, &error.to_string()))?;
     let least = before.last().map_or(0, |entry| entry.at_ms);
     let at_ms = entry.at_ms;
     if at_ms < least {
@@ -225,9 +219,7 @@ mod tests {
     fn complaint(from: &str, to: &str) -> String {
         let good = text(&every_event());
         assert!(good.contains(from), "{from} is in the text");
-        read(good.replacen(from, to, 1).as_bytes())
-            .expect_err("bad")
-            .to_string()
+        read(good.replacen(from, to, 1).as_bytes()).expect_err("bad").to_string()
     }
 
     #[test]
@@ -256,19 +248,13 @@ mod tests {
     #[test]
     fn an_unknown_event_is_named_with_its_line() {
         let said = complaint("\"effect\"", "\"efect\"");
-        assert!(
-            said.starts_with("line 8: unknown event \"efect\", expected one of request, "),
-            "{said}"
-        );
+        assert!(said.starts_with("line 8: unknown event \"efect\", expected one of request, "), "{said}");
     }
 
     #[test]
     fn a_missing_field_is_named() {
         let said = complaint("\"call\":1,", "");
-        assert!(
-            said.starts_with("line 3: not an entry: missing field `call`"),
-            "{said}"
-        );
+        assert!(said.starts_with("line 3: not an entry: missing field `call`"), "{said}");
     }
 
     #[test]
@@ -289,10 +275,7 @@ mod tests {
     #[test]
     fn a_file_without_a_header_is_refused() {
         let said = complaint("\"onceproof_history\":1,", "");
-        assert_eq!(
-            said,
-            "line 1: not a header: expected \"onceproof_history\": 1"
-        );
+        assert_eq!(said, "line 1: not a header: expected \"onceproof_history\": 1");
         let said = read(&b"\n\n"[..]).expect_err("bad").to_string();
         assert!(said.starts_with("line 1: the file is empty"), "{said}");
     }
@@ -300,19 +283,14 @@ mod tests {
     #[test]
     fn half_a_line_is_not_an_entry() {
         let good = text(&every_event());
-        let said = read(&good.as_bytes()[..good.len() - 5])
-            .expect_err("bad")
-            .to_string();
+        let said = read(&good.as_bytes()[..good.len() - 5]).expect_err("bad").to_string();
         assert!(said.starts_with("line 18: not a JSON object: "), "{said}");
     }
 
     #[test]
     fn time_does_not_go_back() {
         let said = complaint("\"at_ms\":20000", "\"at_ms\":20001");
-        assert_eq!(
-            said,
-            "line 14: at_ms 20000 goes back, expected 20001 or later"
-        );
+        assert_eq!(said, "line 14: at_ms 20000 goes back, expected 20001 or later");
     }
 
     #[test]

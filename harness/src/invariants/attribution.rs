@@ -44,14 +44,9 @@ impl<'a> Attribution<'a> {
                     Some(key) => sources.bears((scope, key), index),
                 }
             }
-            Event::Store {
-                command,
-                scope,
-                key,
-                reply,
-                reference: Some(reference),
-                ..
-            } if command == "mark" && reply == "applied" => {
+            Event::Store { command, scope, key, reply, reference: Some(reference), .. }
+                if command == "mark" && reply == "applied" =>
+            {
                 self.by_reference.entry(reference).or_insert((scope, key));
             }
             _ => {}
@@ -64,10 +59,7 @@ impl<'a> Attribution<'a> {
         let marked = reference.and_then(|reference| self.by_reference.get(reference));
         let exact = sources.keys.iter().find(|(slot, _)| Some(slot) == marked);
         match exact {
-            Some(key) => Sources {
-                keys: vec![*key],
-                keyless: None,
-            },
+            Some(key) => Sources { keys: vec![*key], keyless: None },
             None => sources,
         }
     }

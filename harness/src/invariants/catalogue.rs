@@ -2,8 +2,7 @@
 
 use super::invariant::Invariant;
 use super::{
-    completes, faithful_replay, fenced, honest_answer, justified_unknown, mismatch, no_loss,
-    no_wedge, once,
+    completes, faithful_replay, fenced, honest_answer, justified_unknown, mismatch, no_loss, no_wedge, once,
 };
 
 /// Every invariant, safety first, in the order in which verdicts name them.

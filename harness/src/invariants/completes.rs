@@ -46,27 +46,17 @@ fn judge(history: &History) -> Ruling {
             continue;
         }
         let found = record.flatten();
-        let why = format!(
-            "operation {op:?} is still pending: {}",
-            pending(&outcome, found)
-        );
+        let why = format!("operation {op:?} is still pending: {}", pending(&outcome, found));
         let waiver = request.key.is_none().then_some(NO_KEY);
         let answer = outcome.answer.map(|answer| answer.index);
-        let places = [
-            Some(request.index),
-            answer,
-            found.map(|record| record.index),
-        ];
+        let places = [Some(request.index), answer, found.map(|record| record.index)];
         findings.breach(waiver, why, places.into_iter().flatten());
     }
     findings.ruling()
 }
 
 fn disturbs(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Fault { .. } | Event::ProviderAnswer { scripted: true, .. }
-    )
+    matches!(event, Event::Fault { .. } | Event::ProviderAnswer { scripted: true, .. })
 }
 
 /// By operation: its last request and the last answer that its producer received.
@@ -85,14 +75,8 @@ fn outcomes(history: &History) -> BTreeMap<&str, Outcome<'_>> {
 }
 
 /// `record` is none for a request without a key, and holds none for a key without a record.
-fn is_definite(
-    outcome: &Outcome<'_>,
-    record: Option<Option<&Final>>,
-    absent_is_definite: bool,
-) -> bool {
-    let answered = outcome
-        .answer
-        .is_some_and(|answer| view::is_definite(answer.status));
+fn is_definite(outcome: &Outcome<'_>, record: Option<Option<&Final>>, absent_is_definite: bool) -> bool {
+    let answered = outcome.answer.is_some_and(|answer| view::is_definite(answer.status));
     answered
         || match record {
             None => false,
@@ -109,11 +93,7 @@ fn pending(outcome: &Outcome<'_>, record: Option<&Final>) -> String {
     };
     match record {
         None => answer,
-        Some(Final {
-            state: State::Done,
-            status,
-            ..
-        }) => {
+        Some(Final { state: State::Done, status, .. }) => {
             format!("{answer}, its record keeps {}", status.unwrap_or_default())
         }
         Some(record) => format!("{answer}, its record is {:?}", record.state).to_lowercase(),
@@ -154,10 +134,7 @@ mod tests {
         }
         let ruling = verdict(Build::new().request("a", 1, "k1").no_response(1));
         assert!(ruling.is_violated());
-        assert_eq!(
-            ruling.why(),
-            "operation \"a\" is still pending: it has no answer"
-        );
+        assert_eq!(ruling.why(), "operation \"a\" is still pending: it has no answer");
     }
 
     #[test]
@@ -174,16 +151,8 @@ mod tests {
         assert_eq!(ends(State::Done, Some(200)), Ruling::Kept);
         assert_eq!(ends(State::Done, Some(400)), Ruling::Kept);
         assert_eq!(ends(State::Tombstone, None), Ruling::Kept);
-        assert!(
-            ends(State::Done, Some(500))
-                .why()
-                .ends_with("its record keeps 500")
-        );
-        assert!(
-            ends(State::Unknown, None)
-                .why()
-                .ends_with("its record is unknown")
-        );
+        assert!(ends(State::Done, Some(500)).why().ends_with("its record keeps 500"));
+        assert!(ends(State::Unknown, None).why().ends_with("its record is unknown"));
         assert!(ends(State::Claimed, None).is_violated());
         assert!(ends(State::Dispatching, None).is_violated());
         assert_eq!(ends(State::Unknown, None).evidence(), [0, 1, 2]);

@@ -47,11 +47,7 @@ fn judge(history: &History) -> Ruling {
             "key {:?} of {} had succeeded with {}; a later repetition {wrong}",
             slot.1, slot.0, success.status
         );
-        findings.breach(
-            waiver,
-            why,
-            [success.index, answer.asked_at(), answer.index],
-        );
+        findings.breach(waiver, why, [success.index, answer.asked_at(), answer.index]);
         if waiver.is_some() && answer.is_success() {
             first.insert(slot, answer);
         }
@@ -141,14 +137,8 @@ mod tests {
 
     #[test]
     fn an_answer_that_says_nothing_of_the_outcome_is_kept() {
-        assert_eq!(
-            judge(&repeated_at(1).status(2, 409).history()),
-            Ruling::Kept
-        );
-        assert_eq!(
-            judge(&repeated_at(1).status(2, 503).history()),
-            Ruling::Kept
-        );
+        assert_eq!(judge(&repeated_at(1).status(2, 409).history()), Ruling::Kept);
+        assert_eq!(judge(&repeated_at(1).status(2, 503).history()), Ruling::Kept);
     }
 
     #[test]
@@ -182,10 +172,7 @@ mod tests {
     fn past_the_horizon_another_answer_is_waived_and_binds_anew() {
         let late = || repeated_at(32 * DAY).done("k1", "r2").ok(2, "m2");
         let ruling = judge(&late().history());
-        assert!(
-            matches!(ruling, Ruling::Waived { waiver, .. } if waiver == PAST_HORIZON),
-            "{ruling:?}"
-        );
+        assert!(matches!(ruling, Ruling::Waived { waiver, .. } if waiver == PAST_HORIZON), "{ruling:?}");
         assert_eq!(ruling.evidence(), [3, 4, 6]);
         let again = late().request("a", 3, "k1").ok(3, "m3").history();
         assert!(judge(&again).is_violated());
@@ -205,23 +192,15 @@ mod tests {
 
     #[test]
     fn a_request_that_was_sent_before_the_success_is_not_bound() {
-        let history = Build::new()
-            .request("a", 1, "k1")
-            .request("a", 2, "k1")
-            .ok(1, "m1")
-            .status(2, 504)
-            .history();
+        let history =
+            Build::new().request("a", 1, "k1").request("a", 2, "k1").ok(1, "m1").status(2, 504).history();
         assert_eq!(judge(&history), Ruling::Inconclusive);
     }
 
     #[test]
     fn unknown_may_become_definite() {
-        let history = Build::new()
-            .request("a", 1, "k1")
-            .status(1, 504)
-            .request("a", 2, "k1")
-            .replay(2, "m1")
-            .history();
+        let history =
+            Build::new().request("a", 1, "k1").status(1, 504).request("a", 2, "k1").replay(2, "m1").history();
         assert_eq!(judge(&history), Ruling::Kept);
     }
 
@@ -236,10 +215,7 @@ mod tests {
     #[test]
     fn the_mark_is_for_definite_answers() {
         for status in [504, 409, 500] {
-            let history = Build::new()
-                .request("a", 1, "k1")
-                .response(1, status, true, None)
-                .history();
+            let history = Build::new().request("a", 1, "k1").response(1, status, true, None).history();
             let ruling = judge(&history);
             assert!(ruling.is_violated(), "{status}");
             assert_eq!(ruling.evidence(), [1]);

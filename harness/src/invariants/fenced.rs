@@ -29,17 +29,7 @@ fn judge(history: &History) -> Ruling {
     let mut granted_at: BTreeMap<i64, usize> = BTreeMap::new();
     let mut steps: BTreeMap<Slot<'_>, Vec<Step<'_>>> = BTreeMap::new();
     for (index, entry) in history.indexed() {
-        let Event::Store {
-            command,
-            scope,
-            key,
-            token,
-            granted,
-            reply,
-            reference,
-            ..
-        } = &entry.event
-        else {
+        let Event::Store { command, scope, key, token, granted, reply, reference, .. } = &entry.event else {
             continue;
         };
         let (command, reference) = (command.as_str(), reference.as_deref());
@@ -50,29 +40,16 @@ fn judge(history: &History) -> Ruling {
                 let why = format!("token {granted} was given out twice");
                 findings.violate(why, [earlier, index]);
             }
-            steps.push(Step {
-                index,
-                command,
-                token: Some(*granted),
-                reference: None,
-            });
+            steps.push(Step { index, command, token: Some(*granted), reference: None });
         }
         if reply != "applied" {
             continue;
         }
-        let step = Step {
-            index,
-            command,
-            token: *token,
-            reference,
-        };
+        let step = Step { index, command, token: *token, reference };
         judge_write(&step, steps, &mut findings);
         if command == "mark" {
             // Its token was given out by another step: here only the reference counts.
-            steps.push(Step {
-                token: None,
-                ..step
-            });
+            steps.push(Step { token: None, ..step });
         }
     }
     findings.ruling()
@@ -104,24 +81,19 @@ fn stale_token<'s, 'a>(
 ) -> Option<(Option<usize>, &'s Step<'a>)> {
     let own = steps.iter().rposition(|step| step.token == Some(token));
     let settles = matches!(command, "release" | "release-asked" | "ask-later");
-    let newer = steps[own.map_or(0, |own| own + 1)..].iter().rfind(|step| {
-        matches!(step.command, "claim" | "fence") || (settles && step.command == "begin-ask")
-    });
+    let newer = steps[own.map_or(0, |own| own + 1)..]
+        .iter()
+        .rfind(|step| matches!(step.command, "claim" | "fence") || (settles && step.command == "begin-ask"));
     newer.map(|newer| (own.map(|own| steps[own].index), newer))
 }
 
 /// Where the proved reference was marked, and the later claim or mark that made the record another's.
-fn stale_reference<'s, 'a>(
-    reference: &str,
-    steps: &'s [Step<'a>],
-) -> Option<(Option<usize>, &'s Step<'a>)> {
-    let own = steps
-        .iter()
-        .rposition(|step| step.reference == Some(reference));
+fn stale_reference<'s, 'a>(reference: &str, steps: &'s [Step<'a>]) -> Option<(Option<usize>, &'s Step<'a>)> {
+    let own = steps.iter().rposition(|step| step.reference == Some(reference));
     let newer = match own {
-        Some(own) => steps[own..].iter().rfind(|step| {
-            step.command == "claim" || step.reference.is_some_and(|other| other != reference)
-        }),
+        Some(own) => steps[own..]
+            .iter()
+            .rfind(|step| step.command == "claim" || step.reference.is_some_and(|other| other != reference)),
         None => steps.iter().rfind(|step| step.reference.is_some()),
     };
     newer.map(|newer| (own.map(|own| steps[own].index), newer))
@@ -154,21 +126,14 @@ mod tests {
 
     #[test]
     fn an_owner_that_finishes_is_kept() {
-        let history = Build::new()
-            .claim("k1", 1)
-            .mark("k1", 1, "r1")
-            .done("k1", "r1");
+        let history = Build::new().claim("k1", 1).mark("k1", 1, "r1").done("k1", "r1");
         assert_eq!(verdict(history), Ruling::Kept);
     }
 
     #[test]
     fn an_owner_may_go_on_under_the_token_of_its_fencing_write() {
-        let history = Build::new()
-            .claim("k1", 1)
-            .fence("k1", 2)
-            .mark("k1", 2, "r1")
-            .fence("k1", 3)
-            .done("k1", "r1");
+        let history =
+            Build::new().claim("k1", 1).fence("k1", 2).mark("k1", 2, "r1").fence("k1", 3).done("k1", "r1");
         assert_eq!(verdict(history), Ruling::Kept);
     }
 
@@ -188,13 +153,7 @@ mod tests {
         assert_bad(taken_over().mark("k1", 1, "r1"), &[0, 1, 2]);
         assert_bad(taken_over().unknown("k1", 1), &[0, 1, 2]);
         assert_bad(taken_over().release("k1", 1), &[0, 1, 2]);
-        assert_bad(
-            Build::new()
-                .claim("k1", 1)
-                .fence("k1", 2)
-                .mark("k1", 1, "r1"),
-            &[0, 1, 2],
-        );
+        assert_bad(Build::new().claim("k1", 1).fence("k1", 2).mark("k1", 1, "r1"), &[0, 1, 2]);
     }
 
     #[test]
@@ -207,10 +166,7 @@ mod tests {
 
     #[test]
     fn a_claim_on_another_key_makes_nobody_stale() {
-        let history = Build::new()
-            .claim("k1", 1)
-            .claim("k2", 2)
-            .mark("k1", 1, "r1");
+        let history = Build::new().claim("k1", 1).claim("k2", 2).mark("k1", 1, "r1");
         assert_eq!(verdict(history), Ruling::Kept);
     }
 
@@ -223,10 +179,7 @@ mod tests {
     #[test]
     fn a_token_is_given_out_once_over_all_keys() {
         assert_bad(Build::new().claim("k1", 1).claim("k2", 1), &[0, 1]);
-        assert_bad(
-            Build::new().claim("k1", 1).begin_ask("k1", 1, "r1"),
-            &[0, 1],
-        );
+        assert_bad(Build::new().claim("k1", 1).begin_ask("k1", 1, "r1"), &[0, 1]);
     }
 
     #[test]
@@ -237,10 +190,7 @@ mod tests {
         };
         assert_bad(reclaimed().done("k1", "r1"), &[1, 3, 4]);
         assert_bad(reclaimed().mark("k1", 2, "r2").done("k1", "r1"), &[1, 4, 5]);
-        assert_eq!(
-            verdict(reclaimed().mark("k1", 2, "r2").done("k1", "r2")),
-            Ruling::Kept
-        );
+        assert_eq!(verdict(reclaimed().mark("k1", 2, "r2").done("k1", "r2")), Ruling::Kept);
     }
 
     #[test]

@@ -57,17 +57,9 @@ impl Findings {
         }
         if let Some((waiver, why, evidence)) = self.waived.into_iter().next() {
             let why = why + &waivers;
-            return Ruling::Waived {
-                waiver,
-                why,
-                evidence,
-            };
+            return Ruling::Waived { waiver, why, evidence };
         }
-        if self.relevant {
-            Ruling::Kept
-        } else {
-            Ruling::Inconclusive
-        }
+        if self.relevant { Ruling::Kept } else { Ruling::Inconclusive }
     }
 }
 

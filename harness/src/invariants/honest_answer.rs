@@ -81,11 +81,7 @@ mod tests {
 
     #[test]
     fn an_effect_that_comes_later_does_not_make_it_true() {
-        let history = Build::new()
-            .request("a", 1, "k1")
-            .ok(1, "m1")
-            .effect("a", "m1")
-            .history();
+        let history = Build::new().request("a", 1, "k1").ok(1, "m1").effect("a", "m1").history();
         assert!(judge(&history).is_violated());
     }
 

@@ -41,26 +41,12 @@ fn judge(history: &History) -> Ruling {
     let mut causes: Vec<Cause<'_>> = Vec::new();
     for (index, entry) in history.indexed() {
         observe_cause(index, &entry.event, &mut causes);
-        let Event::Store {
-            command,
-            scope,
-            key,
-            reply,
-            state,
-            reference,
-            ..
-        } = &entry.event
-        else {
+        let Event::Store { command, scope, key, reply, state, reference, .. } = &entry.event else {
             continue;
         };
         let track = tracks.entry((scope, key)).or_default();
         match (command.as_str(), reply.as_str()) {
-            ("claim", "claimed") => {
-                *track = Track {
-                    claimed: Some(index),
-                    ..Track::default()
-                }
-            }
+            ("claim", "claimed") => *track = Track { claimed: Some(index), ..Track::default() },
             ("mark", "applied") => {
                 track.marked = Some(index);
                 track.reference = reference.as_deref();
@@ -71,12 +57,8 @@ fn judge(history: &History) -> Ruling {
         if state == State::Unknown && track.state.replace(state) != Some(State::Unknown) {
             findings.relevant();
             if !causes.iter().any(|cause| justifies(cause, track)) {
-                let why =
-                    format!("key {key:?} of {scope} became unknown, and nothing had struck it");
-                findings.violate(
-                    why,
-                    track.marked.or(track.claimed).into_iter().chain([index]),
-                );
+                let why = format!("key {key:?} of {scope} became unknown, and nothing had struck it");
+                findings.violate(why, track.marked.or(track.claimed).into_iter().chain([index]));
             }
         }
         track.state = Some(state);
@@ -86,20 +68,12 @@ fn judge(history: &History) -> Ruling {
 
 fn observe_cause<'a>(index: usize, event: &'a Event, causes: &mut Vec<Cause<'a>>) {
     match event {
-        Event::Fault { fault, hosts, .. } if strikes_the_dispatch(hosts) => causes.push(Cause {
-            fault: Some(*fault),
-            until: usize::MAX,
-            reference: None,
-        }),
-        Event::ProviderAnswer {
-            scripted: true,
-            reference,
-            ..
-        } => causes.push(Cause {
-            fault: None,
-            until: index,
-            reference: reference.as_deref(),
-        }),
+        Event::Fault { fault, hosts, .. } if strikes_the_dispatch(hosts) => {
+            causes.push(Cause { fault: Some(*fault), until: usize::MAX, reference: None })
+        }
+        Event::ProviderAnswer { scripted: true, reference, .. } => {
+            causes.push(Cause { fault: None, until: index, reference: reference.as_deref() })
+        }
         Event::FaultEnds { fault, .. } => end(causes, index, |cause| cause == *fault),
         Event::Healed => end(causes, index, |_| true),
         _ => {}
@@ -116,8 +90,7 @@ fn end(causes: &mut [Cause<'_>], index: usize, which: impl Fn(u32) -> bool) {
 
 /// A fault between producer and gateway touches no dispatch, and both its hosts are named.
 fn strikes_the_dispatch(hosts: &[String]) -> bool {
-    let on_the_way =
-        |host: &String| host.starts_with("gateway") || host == "database" || host == "whatsapp";
+    let on_the_way = |host: &String| host.starts_with("gateway") || host == "database" || host == "whatsapp";
     hosts.iter().any(on_the_way) && hosts.iter().all(|host| host != "producer")
 }
 
@@ -167,27 +140,16 @@ mod tests {
             &["database"],
             &["whatsapp", "gateway-1"],
         ] {
-            assert_eq!(
-                verdict(dispatched().fault(1, hosts)),
-                Ruling::Kept,
-                "{hosts:?}"
-            );
+            assert_eq!(verdict(dispatched().fault(1, hosts)), Ruling::Kept, "{hosts:?}");
         }
     }
 
     #[test]
     fn a_fault_of_the_producer_does_not() {
-        for hosts in [
-            &["producer"][..],
-            &["producer", "gateway-1"],
-            &["gateway-1", "producer"],
-            &["redis"],
-            &[],
-        ] {
-            assert!(
-                verdict(dispatched().fault(1, hosts)).is_violated(),
-                "{hosts:?}"
-            );
+        for hosts in
+            [&["producer"][..], &["producer", "gateway-1"], &["gateway-1", "producer"], &["redis"], &[]]
+        {
+            assert!(verdict(dispatched().fault(1, hosts)).is_violated(), "{hosts:?}");
         }
     }
 
@@ -207,9 +169,7 @@ mod tests {
 
     #[test]
     fn a_fault_that_held_the_mark_back_justifies() {
-        let held = Build::new()
-            .claim("k1", 1)
-            .fault(1, &["gateway-1", "database"]);
+        let held = Build::new().claim("k1", 1).fault(1, &["gateway-1", "database"]);
         let marked = held.fault_ends(1).mark("k1", 1, "r1");
         assert_eq!(verdict(marked), Ruling::Kept);
     }
@@ -230,28 +190,14 @@ mod tests {
 
     #[test]
     fn a_look_at_an_unknown_record_needs_no_cause_of_its_own() {
-        let struck = dispatched()
-            .fault(1, &["whatsapp"])
-            .unknown("k1", 1)
-            .fault_ends(1);
-        let seen = struck.store(
-            "read",
-            "k1",
-            None,
-            None,
-            "meets",
-            Some(State::Unknown),
-            None,
-        );
+        let struck = dispatched().fault(1, &["whatsapp"]).unknown("k1", 1).fault_ends(1);
+        let seen = struck.store("read", "k1", None, None, "meets", Some(State::Unknown), None);
         assert_eq!(judge(&seen.history()), Ruling::Kept);
     }
 
     #[test]
     fn a_new_claim_needs_a_cause_of_its_own() {
-        let first = dispatched()
-            .fault(1, &["whatsapp"])
-            .unknown("k1", 1)
-            .fault_ends(1);
+        let first = dispatched().fault(1, &["whatsapp"]).unknown("k1", 1).fault_ends(1);
         let second = first.claim("k1", 2).mark("k1", 2, "r2").unknown("k1", 2);
         let ruling = judge(&second.history());
         assert!(ruling.is_violated());

@@ -80,21 +80,14 @@ impl<'a> Fold<'a> {
         let sent = self.sent.get(&slot);
         let others = sent.is_some_and(|contents| contents.keys().any(|c| *c != call.content));
         if answer.status == 422 && !others {
-            let why = format!(
-                "key {:?} of {} got 422, though no other content had used it",
-                slot.1, slot.0
-            );
+            let why = format!("key {:?} of {} got 422, though no other content had used it", slot.1, slot.0);
             let first = sent.and_then(|contents| contents.get(call.content));
             let places = [call.index, answer.index];
-            self.findings
-                .violate(why, places.into_iter().chain(first.map(|c| c.index)));
+            self.findings.violate(why, places.into_iter().chain(first.map(|c| c.index)));
         }
         // A server error other than 503 is no refusal: it says that something may have been done.
         let unrefused = answer.status >= 500 && answer.status != 503;
-        let taken_before = self
-            .taken
-            .get(&slot)
-            .is_some_and(|(_, at)| *at < call.index);
+        let taken_before = self.taken.get(&slot).is_some_and(|(_, at)| *at < call.index);
         if answer.is_success() || (unrefused && taken_before) {
             self.takes(slot, &call, answer.index, call.index);
         }
@@ -121,12 +114,9 @@ impl<'a> Fold<'a> {
         };
         let settled = self.horizon.settled(slot, asked);
         let waiver = self.horizon.waives(settled, asked);
-        let why = format!(
-            "key {:?} of {} had been used by one content and did not refuse another",
-            slot.1, slot.0
-        );
-        self.findings
-            .breach(waiver, why, [earlier, call.index, index]);
+        let why =
+            format!("key {:?} of {} had been used by one content and did not refuse another", slot.1, slot.0);
+        self.findings.breach(waiver, why, [earlier, call.index, index]);
         self.taken.insert(slot, (call.content, index));
     }
 }
@@ -158,11 +148,7 @@ mod tests {
 
     #[test]
     fn a_key_that_is_used_once_says_nothing() {
-        let history = Build::new()
-            .request("a", 1, "k1")
-            .effect("a", "m1")
-            .ok(1, "m1")
-            .history();
+        let history = Build::new().request("a", 1, "k1").effect("a", "m1").ok(1, "m1").history();
         assert_eq!(judge(&history), Ruling::Inconclusive);
     }
 
@@ -209,10 +195,7 @@ mod tests {
         };
         assert!(acted(30 * DAY).is_violated());
         let ruling = acted(32 * DAY);
-        assert!(
-            matches!(ruling, Ruling::Waived { waiver, .. } if waiver == PAST_HORIZON),
-            "{ruling:?}"
-        );
+        assert!(matches!(ruling, Ruling::Waived { waiver, .. } if waiver == PAST_HORIZON), "{ruling:?}");
     }
 
     #[test]
@@ -239,10 +222,7 @@ mod tests {
             .request("b", 3, "k1")
             .history();
         let ruling = judge(&history);
-        assert!(
-            ruling.is_violated(),
-            "other content that comes later is no excuse"
-        );
+        assert!(ruling.is_violated(), "other content that comes later is no excuse");
         assert_eq!(ruling.evidence(), [0, 2, 3]);
     }
 

@@ -32,10 +32,8 @@ fn judge(history: &History) -> Ruling {
         }
         findings.relevant();
         if !acted.contains_key(answer.op) && !unknown.contains(answer.op) {
-            let why = format!(
-                "operation {:?} was acknowledged with {} and never acted",
-                answer.op, answer.status
-            );
+            let why =
+                format!("operation {:?} was acknowledged with {} and never acted", answer.op, answer.status);
             findings.violate(why, [answer.asked_at(), answer.index]);
         }
     }
@@ -48,19 +46,11 @@ fn visibly_unknown(history: &History) -> BTreeSet<&str> {
     let unknown = |slot: &Slot<'_>| records.get(slot).is_some_and(|r| r.state == State::Unknown);
     let mut ops: BTreeMap<&str, bool> = BTreeMap::new();
     for entry in &history.entries {
-        if let Event::Request {
-            op,
-            scope,
-            key: Some(key),
-            ..
-        } = &entry.event
-        {
+        if let Event::Request { op, scope, key: Some(key), .. } = &entry.event {
             *ops.entry(op).or_default() |= unknown(&(scope, key));
         }
     }
-    ops.into_iter()
-        .filter_map(|(op, unknown)| unknown.then_some(op))
-        .collect()
+    ops.into_iter().filter_map(|(op, unknown)| unknown.then_some(op)).collect()
 }
 
 #[cfg(test)]

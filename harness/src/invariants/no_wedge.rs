@@ -55,10 +55,7 @@ mod tests {
 
     #[test]
     fn a_key_that_is_held_is_wedged() {
-        for (state, word) in [
-            (State::Claimed, "claimed"),
-            (State::Dispatching, "dispatching"),
-        ] {
+        for (state, word) in [(State::Claimed, "claimed"), (State::Dispatching, "dispatching")] {
             let ruling = ends(state);
             assert!(ruling.is_violated());
             assert_eq!(ruling.evidence(), [1]);

@@ -69,9 +69,8 @@ impl<'a> Fold<'a> {
         let settled = self.horizon.settled((scope, name), index);
         let settled = settled.filter(|settled| *settled > earlier);
         let waiver = self.horizon.waives(settled, index);
-        let why = format!(
-            "key {name:?} of {scope} acted again: the gateway let one key through more than once"
-        );
+        let why =
+            format!("key {name:?} of {scope} acted again: the gateway let one key through more than once");
         self.findings.breach(waiver, why, [request, earlier, index]);
     }
 }
@@ -92,10 +91,7 @@ fn operation_acted_again(op: &str, earlier: &Act<'_>, act: &Act<'_>, findings: &
             "operation {op:?} acted again under another key ({names}): look at the producer, which changed its key"
         )
     };
-    findings.violate(
-        why,
-        places.chain(keys.into_iter().map(|(_, request)| request)),
-    );
+    findings.violate(why, places.chain(keys.into_iter().map(|(_, request)| request)));
 }
 
 /// The keys of both effects, in the order of their use.
@@ -107,10 +103,7 @@ fn all_keys<'a>(earlier: &Act<'a>, act: &Act<'a>) -> Vec<(Slot<'a>, usize)> {
 }
 
 fn names(keys: &[(Slot<'_>, usize)]) -> String {
-    let quoted: Vec<String> = keys
-        .iter()
-        .map(|((_, key), _)| format!("{key:?}"))
-        .collect();
+    let quoted: Vec<String> = keys.iter().map(|((_, key), _)| format!("{key:?}")).collect();
     quoted.join(", ")
 }
 
@@ -199,22 +192,11 @@ mod tests {
 
     #[test]
     fn without_a_key_it_is_waived() {
-        let history = Build::new()
-            .keyless("a", 1)
-            .effect("a", "m1")
-            .keyless("a", 2)
-            .effect("a", "m2")
-            .history();
+        let history =
+            Build::new().keyless("a", 1).effect("a", "m1").keyless("a", 2).effect("a", "m2").history();
         let why = "operation \"a\" acted again after a request that carried no key".into();
         let (waiver, evidence) = (NO_KEY, vec![0, 1, 3]);
-        assert_eq!(
-            judge(&history),
-            Ruling::Waived {
-                waiver,
-                why,
-                evidence
-            }
-        );
+        assert_eq!(judge(&history), Ruling::Waived { waiver, why, evidence });
     }
 
     #[test]
@@ -253,10 +235,7 @@ mod tests {
     fn past_the_horizon_it_is_waived_and_before_it_is_not() {
         assert!(judge(&again_at(30 * DAY).history()).is_violated());
         let ruling = judge(&again_at(32 * DAY).history());
-        assert!(
-            matches!(ruling, Ruling::Waived { waiver, .. } if waiver == PAST_HORIZON),
-            "{ruling:?}"
-        );
+        assert!(matches!(ruling, Ruling::Waived { waiver, .. } if waiver == PAST_HORIZON), "{ruling:?}");
         assert_eq!(ruling.evidence(), [0, 1, 5]);
     }
 
@@ -268,12 +247,8 @@ mod tests {
 
     #[test]
     fn an_effect_without_a_durable_answer_has_no_horizon() {
-        let history = Build::new()
-            .request("a", 1, "k1")
-            .effect("a", "m1")
-            .at(40 * DAY)
-            .effect("a", "m2")
-            .history();
+        let history =
+            Build::new().request("a", 1, "k1").effect("a", "m1").at(40 * DAY).effect("a", "m2").history();
         assert!(judge(&history).is_violated());
     }
 

@@ -57,20 +57,8 @@ impl<'a> Answer<'a> {
 pub(super) fn calls(history: &History) -> BTreeMap<u32, Call<'_>> {
     let mut calls = BTreeMap::new();
     for (index, entry) in history.indexed() {
-        if let Event::Request {
-            call,
-            scope,
-            key,
-            content,
-            ..
-        } = &entry.event
-        {
-            calls.entry(*call).or_insert(Call {
-                index,
-                scope,
-                key: key.as_deref(),
-                content,
-            });
+        if let Event::Request { call, scope, key, content, .. } = &entry.event {
+            calls.entry(*call).or_insert(Call { index, scope, key: key.as_deref(), content });
         }
     }
     calls
@@ -81,16 +69,7 @@ pub(super) fn answers(history: &History) -> Vec<Answer<'_>> {
     let calls = calls(history);
     let mut answers = Vec::new();
     for (index, entry) in history.indexed() {
-        if let Event::Response {
-            op,
-            call,
-            status,
-            replay,
-            message_id,
-            digest,
-            ..
-        } = &entry.event
-        {
+        if let Event::Response { op, call, status, replay, message_id, digest, .. } = &entry.event {
             answers.push(Answer {
                 index,
                 op,
@@ -128,23 +107,9 @@ impl Final {
 pub(super) fn records(history: &History) -> BTreeMap<Slot<'_>, Final> {
     let mut records = BTreeMap::new();
     for (index, entry) in history.indexed() {
-        if let Event::Record {
-            scope,
-            key,
-            state,
-            status,
-            ..
-        } = &entry.event
-        {
+        if let Event::Record { scope, key, state, status, .. } = &entry.event {
             let (state, status) = (*state, *status);
-            records.insert(
-                (scope.as_str(), key.as_str()),
-                Final {
-                    index,
-                    state,
-                    status,
-                },
-            );
+            records.insert((scope.as_str(), key.as_str()), Final { index, state, status });
         }
     }
     records

@@ -26,11 +26,7 @@ impl<'a> Horizon<'a> {
         let promise = &history.header.promise;
         let mut settled = settled_by_received(history);
         settled.append(&mut settled_by_store(history)); // replaces, key by key
-        Self {
-            history,
-            span_ms: promise.ttl_ms.saturating_add(promise.tombstone_ms),
-            settled,
-        }
+        Self { history, span_ms: promise.ttl_ms.saturating_add(promise.tombstone_ms), settled }
     }
 
     /// The last time that this key was settled before this place.
@@ -57,14 +53,7 @@ fn settled_by_store(history: &History) -> BTreeMap<Slot<'_>, Vec<usize>> {
     let mut settled: BTreeMap<Slot<'_>, Vec<usize>> = BTreeMap::new();
     let mut last = BTreeMap::new();
     for (index, entry) in history.indexed() {
-        if let Event::Store {
-            command,
-            scope,
-            key,
-            reply,
-            reference,
-            ..
-        } = &entry.event
+        if let Event::Store { command, scope, key, reply, reference, .. } = &entry.event
             && (command.as_str(), reply.as_str()) == ("done", "applied")
             && last.insert((scope, key), reference) != Some(reference)
         {
@@ -136,13 +125,8 @@ mod tests {
 
     #[test]
     fn a_second_proof_of_the_same_reference_settles_nothing_anew() {
-        let history = Build::new()
-            .done("k1", "r1")
-            .at(DAY)
-            .done("k1", "r1")
-            .at(2 * DAY)
-            .done("k1", "r2")
-            .history();
+        let history =
+            Build::new().done("k1", "r1").at(DAY).done("k1", "r1").at(2 * DAY).done("k1", "r2").history();
         let horizon = Horizon::of(&history);
         assert_eq!(horizon.settled(K, 2), Some(0));
         assert_eq!(horizon.settled(K, 3), Some(2));
