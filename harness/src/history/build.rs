@@ -55,6 +55,14 @@ impl Build {
         self
     }
 
+    /// What happened last, happened on this host.
+    pub(crate) fn on(mut self, host: &str) -> Self {
+        if let Some(last) = self.history.entries.last_mut() {
+            last.host = host.into();
+        }
+        self
+    }
+
     /// A request with the content that belongs to its operation.
     pub(crate) fn request(self, op: &str, call: u32, key: &str) -> Self {
         self.send(op, call, Some(key), op)

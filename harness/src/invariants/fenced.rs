@@ -24,35 +24,54 @@ struct Step<'a> {
     reference: Option<&'a str>,
 }
 
+/// What is known of one store. A gateway that keeps its records in its own memory is a store of its own, and
+/// its tokens begin anew when it does: whoever held one died with it.
+#[derive(Default)]
+struct Ledger<'a> {
+    granted_at: BTreeMap<i64, usize>,
+    steps: BTreeMap<Slot<'a>, Vec<Step<'a>>>,
+}
+
 fn judge(history: &History) -> Ruling {
     let mut findings = Findings::default();
-    let mut granted_at: BTreeMap<i64, usize> = BTreeMap::new();
-    let mut steps: BTreeMap<Slot<'_>, Vec<Step<'_>>> = BTreeMap::new();
+    let mut ledgers: BTreeMap<&str, Ledger<'_>> = BTreeMap::new();
     for (index, entry) in history.indexed() {
-        let Event::Store { command, scope, key, token, granted, reply, reference, .. } = &entry.event else {
-            continue;
+        match &entry.event {
+            Event::Store { .. } => {
+                let ledger = ledgers.entry(&entry.host).or_default();
+                ledger.transaction(index, &entry.event, &mut findings);
+            }
+            Event::Start { .. } if entry.host != "database" => _ = ledgers.remove(entry.host.as_str()),
+            _ => {}
+        }
+    }
+    findings.ruling()
+}
+
+impl<'a> Ledger<'a> {
+    fn transaction(&mut self, index: usize, event: &'a Event, findings: &mut Findings) {
+        let Event::Store { command, scope, key, token, granted, reply, reference, .. } = event else {
+            return;
         };
         let (command, reference) = (command.as_str(), reference.as_deref());
-        let steps = steps.entry((scope, key)).or_default();
+        let steps = self.steps.entry((scope, key)).or_default();
         if let Some(granted) = granted {
             findings.relevant();
-            if let Some(earlier) = granted_at.insert(*granted, index) {
-                let why = format!("token {granted} was given out twice");
-                findings.violate(why, [earlier, index]);
+            if let Some(earlier) = self.granted_at.insert(*granted, index) {
+                findings.violate(format!("token {granted} was given out twice"), [earlier, index]);
             }
             steps.push(Step { index, command, token: Some(*granted), reference: None });
         }
         if reply != "applied" {
-            continue;
+            return;
         }
         let step = Step { index, command, token: *token, reference };
-        judge_write(&step, steps, &mut findings);
+        judge_write(&step, steps, findings);
         if command == "mark" {
             // Its token was given out by another step: here only the reference counts.
             steps.push(Step { token: None, ..step });
         }
     }
-    findings.ruling()
 }
 
 fn judge_write(write: &Step<'_>, steps: &[Step<'_>], findings: &mut Findings) {
@@ -180,6 +199,17 @@ mod tests {
     fn a_token_is_given_out_once_over_all_keys() {
         assert_bad(Build::new().claim("k1", 1).claim("k2", 1), &[0, 1]);
         assert_bad(Build::new().claim("k1", 1).begin_ask("k1", 1, "r1"), &[0, 1]);
+    }
+
+    #[test]
+    fn a_store_in_memory_begins_anew_with_its_process() {
+        let on = |build: Build, host: &str| build.claim("k1", 1).on(host);
+        let two = on(on(Build::new(), "gateway-1"), "gateway-2");
+        assert_eq!(verdict(two), Ruling::Kept, "two memories are two stores");
+        let again = on(on(Build::new(), "gateway-1").start("gateway-1"), "gateway-1");
+        assert_eq!(verdict(again), Ruling::Kept);
+        assert_bad(on(on(Build::new(), "gateway-1").start("gateway-2"), "gateway-1"), &[0, 2]);
+        assert_bad(Build::new().claim("k1", 1).start("database").claim("k2", 1), &[0, 2]);
     }
 
     #[test]
