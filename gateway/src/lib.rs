@@ -4,6 +4,20 @@
 //! code, which runs on real sockets and in a simulation alike: everything from outside comes through
 //! [`world::World`].
 
+mod alarm;
+pub mod client;
+pub mod fingerprint;
+pub mod gateway;
+mod hex;
+pub mod http;
+pub mod key;
+mod ledger;
+pub mod message;
 pub mod points;
+pub mod policy;
+pub mod provider;
+pub mod real;
+mod send;
 pub mod store;
+mod sweeper;
 pub mod world;

@@ -47,7 +47,7 @@ pub enum RunError {
     Policy(#[from] PolicyError),
     /// The store cannot be opened.
     #[error("no store to play on: {0}")]
-    Store(#[from] onceproof_gateway::store::StoreError),
+    Store(#[from] onceproof_gateway::store::OpenError),
     /// The engine cannot play the plan.
     #[error(transparent)]
     Engine(#[from] CannotPlay),

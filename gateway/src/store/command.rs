@@ -85,6 +85,8 @@ pub enum Command {
         tombstone_ms: i64,
         /// Whether the request is valid: validation counts for a fresh claim only.
         admissible: bool,
+        /// Whether a record that becomes `unknown` may be asked about.
+        askable: bool,
     },
     /// Mark the claim `dispatching`, fenced by the token. Replies: `Applied`, `Fenced`.
     Mark {
@@ -204,6 +206,44 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// The record that it is about, where it names one.
+    #[must_use]
+    pub fn slot(&self) -> Option<&Slot> {
+        match self {
+            Self::Claim { slot, .. }
+            | Self::Mark { slot, .. }
+            | Self::Done { slot, .. }
+            | Self::Unknown { slot, .. }
+            | Self::Release { slot, .. }
+            | Self::Fence { slot, .. }
+            | Self::Read { slot, .. }
+            | Self::ReleaseAsked { slot, .. }
+            | Self::AskLater { slot, .. } => Some(slot),
+            Self::BeginAsk { .. } | Self::Sweep { .. } => None,
+        }
+    }
+
+    /// The token that its writer bears, where it is fenced by one.
+    #[must_use]
+    pub fn token(&self) -> Option<i64> {
+        match self {
+            Self::Mark { token, .. } | Self::Unknown { token, .. } | Self::Release { token, .. } => Some(*token),
+            Self::ReleaseAsked { settle_token, .. } | Self::AskLater { settle_token, .. } => Some(*settle_token),
+            _ => None,
+        }
+    }
+
+    /// Our reference, where it bears one.
+    #[must_use]
+    pub fn reference(&self) -> Option<&str> {
+        match self {
+            Self::Mark { reference, .. } | Self::Done { reference, .. } => Some(reference),
+            _ => None,
+        }
+    }
+}
+
 /// What a transaction found or did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "kebab-case")]
@@ -271,7 +311,8 @@ pub struct Answer {
 }
 
 /// Why there is no answer.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum StoreError {
     /// The command was never handed to the store.
     #[error("the store cannot be reached: {0}")]

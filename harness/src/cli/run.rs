@@ -181,10 +181,11 @@ fn write_files(out: &Path, cell: &Played) -> Result<(), Failure> {
     let plan = cell.plan.to_toml().map_err(|error| Failure::input_says(error.to_string()))?;
     let mut history = Vec::new();
     history::write(&cell.outcome.history, &mut history).map_err(|error| failed(&error))?;
+    let picture = timeline(&cell.outcome.history);
     let files: [(&str, &[u8]); 4] = [
         ("plan.toml", plan.as_bytes()),
         ("history.ndjson", &history),
-        ("timeline.txt", timeline(&cell.outcome.history).as_bytes()),
+        ("timeline.txt", picture.as_bytes()),
         ("digest.txt", cell.outcome.digest.as_bytes()),
     ];
     for (name, content) in files {

@@ -1,6 +1,6 @@
 //! The table that a run ends with: scenario × profile.
 
-use comfy_table::{Cell, Color, ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::{Cell, Color, ContentArrangement, Table, presets};
 
 /// One cell: what happened, and whether it was expected.
 #[derive(Debug, Clone)]
@@ -25,7 +25,7 @@ pub fn table(cells: &[Judged]) -> String {
     let scenarios = in_order(cells.iter().map(|cell| &cell.scenario));
     let profiles = in_order(cells.iter().map(|cell| &cell.profile));
     let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
     let heading = profiles.iter().map(|profile| Cell::new(profile));
     table.set_header(std::iter::once(Cell::new("scenario")).chain(heading));
     for scenario in scenarios {

@@ -1,10 +1,12 @@
 //! The simulation: hosts, network, time, chance and faults, all from one seed.
 
 pub mod action;
+pub mod actors;
+pub mod cast;
 pub mod chance;
 mod clock;
 pub mod digest;
 pub mod engine;
 pub mod event;
 pub mod stage;
-mod wire;
+pub mod wire;

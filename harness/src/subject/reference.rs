@@ -6,7 +6,8 @@ use std::{
 };
 
 use onceproof_gateway::{
-    gateway::{self, GatewayConfig, Instance},
+    gateway::{self, GatewayConfig},
+    http::Instance,
     policy::{Answers, Policy},
     provider::{Ability, ProviderConfig},
     store::{RemoteStore, Store},

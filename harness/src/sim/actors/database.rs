@@ -8,7 +8,7 @@ use std::{
 };
 
 use onceproof_gateway::{
-    store::{Answer, Command, Reply, Slot, SqliteStore, State, Store, StoreError, wire},
+    store::{Answer, Command, OpenError, Record, Reply, Slot, SqliteStore, State, Store, StoreError, wire},
     world::{BoxFuture, BoxIo, SharedWorld},
 };
 
@@ -34,8 +34,8 @@ impl WatchedStore {
     ///
     /// # Errors
     /// When SQLite cannot make one.
-    pub fn open(stage: Arc<Stage>) -> Result<Self, StoreError> {
-        let sqlite = SqliteStore::open_in_memory()?;
+    pub fn open(stage: Arc<Stage>) -> Result<Self, OpenError> {
+        let sqlite = SqliteStore::in_memory()?;
         Ok(Self { sqlite: Arc::new(Mutex::new(sqlite)), stage })
     }
 
@@ -55,7 +55,7 @@ impl WatchedStore {
     /// Every record as it stands.
     pub fn records(&self) -> Vec<Event> {
         let records = self.sqlite.lock().expect("a panic in the store ends the run").records();
-        let to_event = |record: onceproof_gateway::store::Record| Event::Record {
+        let to_event = |record: Record| Event::Record {
             scope: record.slot.scope,
             key: record.slot.key,
             state: record.state,
@@ -106,12 +106,12 @@ async fn serve_connection(
     store: &WatchedStore,
     mut connection: BoxIo,
 ) -> io::Result<()> {
-    while let Some(command) = wire::read_command(&mut connection).await? {
+    while let Some(command) = wire::read_frame::<Command>(&mut connection).await? {
         world.reach(BEFORE_COMMIT).await;
         let at_ms = world.since_boot().as_millis() as u64;
         let answer = store.execute(at_ms, host, &command);
         world.reach(AFTER_COMMIT).await;
-        wire::write_answer(&mut connection, &answer).await?;
+        wire::write_frame(&mut connection, &answer).await?;
     }
     Ok(())
 }

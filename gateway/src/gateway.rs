@@ -1,0 +1,88 @@
+//! The whole gateway: its routes and its sweeper on one host.
+
+use std::{io, sync::Arc};
+
+use crate::{
+    alarm::Alarm,
+    http::{Api, Instance, router, serve_on},
+    ledger::Ledger,
+    policy::{Policy, as_ms},
+    provider::{ProviderConfig, WhatsApp},
+    send::{Protocol, Wakeups},
+    store::Store,
+    sweeper::Sweeper,
+    world::{Listener, SharedWorld},
+};
+
+/// What one gateway is told.
+#[derive(Debug, Clone)]
+pub struct GatewayConfig {
+    /// Its decisions.
+    pub policy: Policy,
+    /// Whom it serves. Of two with the same id, the last counts.
+    pub instances: Vec<Instance>,
+    /// Who delivers the messages.
+    pub provider: ProviderConfig,
+    /// Its port; 0 takes a free one.
+    pub port: u16,
+}
+
+/// Binds the port, starts the sweeper and serves for ever.
+///
+/// # Errors
+/// What binding or accepting says.
+pub async fn run(
+    world: SharedWorld,
+    store: Arc<dyn Store>,
+    config: GatewayConfig,
+) -> io::Result<()> {
+    let listener = world.listen(config.port).await?;
+    run_on(world, store, config, listener).await
+}
+
+/// As [`run`], on a port that is bound already, so that the caller knows its number.
+///
+/// # Errors
+/// What accepting says.
+pub async fn run_on(
+    world: SharedWorld,
+    store: Arc<dyn Store>,
+    config: GatewayConfig,
+    listener: Box<dyn Listener>,
+) -> io::Result<()> {
+    let policy = Arc::new(config.policy);
+    let alarm = Arc::new(Alarm::default());
+    let wakeups = Arc::new(Wakeups::default());
+    let provider = Arc::new(WhatsApp::new(world.clone(), config.provider, &policy));
+    let ledger = Ledger::new(
+        world.clone(),
+        store,
+        policy.clone(),
+        alarm.clone(),
+        provider.retention().map(as_ms),
+    );
+    let sweeper = Sweeper {
+        world: world.clone(),
+        ledger: ledger.clone(),
+        policy: policy.clone(),
+        provider: provider.clone(),
+        wakeups: wakeups.clone(),
+        alarm,
+    };
+    world.spawn(Box::pin(sweeper.run()));
+    let protocol = Protocol {
+        world: world.clone(),
+        ledger,
+        policy,
+        provider,
+        wakeups,
+    };
+    let instances = config.instances.into_iter();
+    let api = Api {
+        protocol: Arc::new(protocol),
+        instances: instances
+            .map(|instance| (instance.id.clone(), instance))
+            .collect(),
+    };
+    serve_on(world, listener, router(Arc::new(api))).await
+}

@@ -1,0 +1,12 @@
+//! The gateway's HTTP side.
+
+mod api;
+mod problem;
+mod serve;
+
+pub use api::Instance;
+pub use problem::{PROBLEM_TYPE_PREFIX, REPLAY, UNPROTECTED};
+pub use serve::{serve, serve_on};
+
+pub(crate) use api::{Api, router};
+pub(crate) use problem::Problem;

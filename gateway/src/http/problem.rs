@@ -1,0 +1,118 @@
+//! Errors as RFC 9457 problem documents, whose `type` is stable: `urn:onceproof:problem:<slug>`.
+
+use bytes::Bytes;
+use http::{
+    HeaderName, HeaderValue, Response, StatusCode,
+    header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE},
+};
+use serde_json::{Map, Value, json};
+
+use crate::store::StoredAnswer;
+
+/// What every problem's `type` begins with; the slug follows.
+pub const PROBLEM_TYPE_PREFIX: &str = "urn:onceproof:problem:";
+
+/// Borne, with the value `true`, by a definite replay and by nothing else (S2).
+pub const REPLAY: HeaderName = HeaderName::from_static("x-idempotent-replay");
+
+/// Borne, with the value `store-down`, by the response to a send whose key protected nothing (S7).
+pub const UNPROTECTED: HeaderName = HeaderName::from_static("x-idempotency-unprotected");
+
+const PROBLEM_JSON: &str = "application/problem+json";
+
+/// One error.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    slug: &'static str,
+    detail: String,
+    members: Map<String, Value>,
+    headers: Vec<(HeaderName, String)>,
+}
+
+impl Problem {
+    pub(crate) fn new(status: StatusCode, slug: &'static str, detail: impl ToString) -> Self {
+        Self {
+            status,
+            slug,
+            detail: detail.to_string(),
+            members: Map::new(),
+            headers: Vec::new(),
+        }
+    }
+
+    /// 504: the message may have been sent; `reference` is what to ask the status by (S11).
+    pub(crate) fn outcome_unknown(status: StatusCode, reference: &str, why: &str) -> Self {
+        Self::new(status, "outcome-unknown", why)
+            .with("reference", reference)
+            .with("statusUrl", format!("/v1/messages/{reference}/status"))
+    }
+
+    /// 503: nothing was sent; the same key may be used again.
+    pub(crate) fn not_sent(why: &str) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "not-sent", why).retry_after("1")
+    }
+
+    /// 503: nothing was sent, since the key could not be protected (S7).
+    pub(crate) fn store_unavailable(why: impl ToString) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "store-unavailable", why).retry_after("1")
+    }
+
+    /// 401.
+    pub(crate) fn unauthorized() -> Self {
+        let mut problem = Self::new(
+            StatusCode::UNAUTHORIZED,
+            "unauthorized",
+            "the bearer token is missing or wrong",
+        );
+        problem
+            .headers
+            .push((WWW_AUTHENTICATE, "Bearer".to_owned()));
+        problem
+    }
+
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.members.insert(name.to_owned(), value.into());
+        self
+    }
+
+    pub(crate) fn retry_after(mut self, value: &str) -> Self {
+        self.headers.push((RETRY_AFTER, value.to_owned()));
+        self
+    }
+
+    pub(crate) fn into_response(self) -> Response<Bytes> {
+        let mut response = Response::new(Bytes::from(self.body()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
+        for (name, value) in self.headers {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                headers.insert(name, value);
+            }
+        }
+        response
+    }
+
+    /// The problem as an answer that is stored and replayed (S6, `ietf-gateway`).
+    pub(crate) fn to_stored(&self) -> StoredAnswer {
+        StoredAnswer {
+            status: self.status.as_u16(),
+            headers: vec![(CONTENT_TYPE.to_string(), PROBLEM_JSON.to_owned())],
+            body: self.body(),
+            message_id: None,
+        }
+    }
+
+    fn body(&self) -> String {
+        let mut document = self.members.clone();
+        document.insert(
+            "type".into(),
+            json!(format!("{PROBLEM_TYPE_PREFIX}{}", self.slug)),
+        );
+        document.insert("title".into(), json!(self.slug.replace('-', " ")));
+        document.insert("status".into(), json!(self.status.as_u16()));
+        document.insert("detail".into(), json!(self.detail));
+        Value::Object(document).to_string()
+    }
+}

@@ -1,0 +1,238 @@
+//! What an operator decides: one field for each decision, and the profiles that play the known systems.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+
+/// The profiles that are built in, by name.
+const PROFILES: &[(&str, &str)] = &[
+    ("strict", include_str!("../profiles/strict.toml")),
+    ("zap", include_str!("../profiles/zap.toml")),
+    (
+        "ietf-gateway",
+        include_str!("../profiles/ietf-gateway.toml"),
+    ),
+];
+
+/// Where records are kept (S5, S10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answers {
+    /// In a store that outlives the process.
+    Durable,
+    /// In the gateway's memory: a restart forgets them.
+    Memory,
+}
+
+/// What becomes of an outcome that cannot be told (S6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ambiguous {
+    /// The record is `unknown` until it is settled.
+    Unknown,
+    /// The error is stored as if it were a definite answer, and replayed.
+    StoreAndReplay,
+}
+
+/// What happens to a send while the store cannot be reached (S7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StoreDown {
+    /// 503, and nothing is sent.
+    Refuse,
+    /// The message goes out unprotected, and the response says so.
+    SendUnprotected,
+}
+
+/// Every decision that an operator may take about sends.
+///
+/// In TOML, periods are text with a unit, such as `"10s"`, `"24h"` or `"30d"`.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// The name of the profile.
+    pub name: String,
+    /// How long a repetition waits for the first to finish; then 409 (S4).
+    #[serde(deserialize_with = "period")]
+    pub in_flight_wait: Duration,
+    /// How long an answer is replayed, counted from the durable definite answer (S5).
+    #[serde(deserialize_with = "period")]
+    pub ttl: Duration,
+    /// How long after the TTL a repetition is still refused; 0: then a repetition is a new send (S5).
+    #[serde(deserialize_with = "period")]
+    pub tombstone: Duration,
+    /// How long a claim, or a settle lease, is its owner's alone (S10).
+    #[serde(deserialize_with = "period")]
+    pub lease: Duration,
+    /// How far two hosts' clocks may differ; a lease is out only at its end plus this (S10).
+    #[serde(deserialize_with = "period")]
+    pub skew: Duration,
+    /// How long the provider's answer is awaited (S6).
+    #[serde(deserialize_with = "period")]
+    pub provider_timeout: Duration,
+    /// How long after its mark (or after its re-ask was begun) a request's first byte may leave (S10).
+    #[serde(deserialize_with = "period")]
+    pub send_deadline: Duration,
+    /// How old a request can be when the provider acts on it, counted from the check of the send deadline; it
+    /// includes a freeze between the check and the write (S10).
+    #[serde(deserialize_with = "period")]
+    pub longest_request_age: Duration,
+    /// How long one command to the store may take (S7).
+    #[serde(deserialize_with = "period")]
+    pub store_timeout: Duration,
+    /// How long a caller is kept waiting for a claim or an outcome to become durable; then 503 before the
+    /// dispatch, 504 after it, and an outcome goes on being recorded (S10).
+    #[serde(deserialize_with = "period")]
+    pub caller_patience: Duration,
+    /// The largest body of a request, in bytes; above it 413.
+    pub body_limit: usize,
+    /// Where records are kept (S5, S10).
+    pub answers: Answers,
+    /// What becomes of an ambiguous outcome (S6).
+    pub ambiguous: Ambiguous,
+    /// What happens to a send while the store cannot be reached (S7).
+    pub store_down: StoreDown,
+}
+
+/// Why a policy cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyError {
+    /// No built-in profile has this name.
+    #[error("there is no profile `{name}`; known are {known}")]
+    NoProfile {
+        /// What was asked for.
+        name: String,
+        /// The names that exist.
+        known: String,
+    },
+    /// The text is not a policy; the message names the field and the place.
+    #[error("not a policy: {0}")]
+    Malformed(#[from] toml::de::Error),
+}
+
+impl Policy {
+    /// The names of the built-in profiles; `strict` is the default.
+    pub fn profile_names() -> impl Iterator<Item = &'static str> {
+        PROFILES.iter().map(|(name, _)| *name)
+    }
+
+    /// The built-in profile of this name.
+    ///
+    /// # Errors
+    /// [`PolicyError::NoProfile`], which lists the known ones.
+    pub fn profile(name: &str) -> Result<Self, PolicyError> {
+        match PROFILES.iter().find(|(known, _)| *known == name) {
+            Some((_, text)) => Self::from_toml(text),
+            None => Err(PolicyError::NoProfile {
+                name: name.to_owned(),
+                known: Self::profile_names().collect::<Vec<_>>().join(", "),
+            }),
+        }
+    }
+
+    /// A policy that is `strict` but for the fields that `text` (TOML) sets.
+    ///
+    /// # Errors
+    /// [`PolicyError::Malformed`] for an unknown field, a wrong unit or a wrong type.
+    pub fn from_toml(text: &str) -> Result<Self, PolicyError> {
+        let mut fields: toml::Table = toml::from_str(PROFILES[0].1)?;
+        let overrides: toml::Table = toml::from_str(text)?;
+        fields.extend(overrides);
+        Ok(fields.try_into()?)
+    }
+
+    /// The same policy with every period divided by `factor`, for a benchmark that compares long ones with short
+    /// ones. A factor of 0 counts as 1.
+    #[must_use]
+    pub fn scaled_down_by(&self, factor: u32) -> Self {
+        let factor = factor.max(1);
+        let mut scaled = self.clone();
+        for period in [
+            &mut scaled.in_flight_wait,
+            &mut scaled.ttl,
+            &mut scaled.tombstone,
+            &mut scaled.lease,
+            &mut scaled.skew,
+            &mut scaled.provider_timeout,
+            &mut scaled.send_deadline,
+            &mut scaled.longest_request_age,
+            &mut scaled.store_timeout,
+            &mut scaled.caller_patience,
+        ] {
+            *period /= factor;
+        }
+        scaled
+    }
+
+    /// How long after a request was begun no trace of it can still arrive: send deadline + longest request age +
+    /// skew.
+    #[must_use]
+    pub fn dead_after(&self) -> Duration {
+        self.send_deadline + self.longest_request_age + self.skew
+    }
+}
+
+/// A period as whole milliseconds, the unit of the store's clock.
+#[must_use]
+pub fn as_ms(period: Duration) -> i64 {
+    i64::try_from(period.as_millis()).unwrap_or(i64::MAX / 4)
+}
+
+fn period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    humantime::parse_duration(&text)
+        .map_err(|error| serde::de::Error::custom(format!("not a period: `{text}` ({error})")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_profile_is_a_policy_of_its_own_name() {
+        for name in Policy::profile_names() {
+            assert_eq!(Policy::profile(name).unwrap().name, name);
+        }
+    }
+
+    #[test]
+    fn a_profile_sets_only_what_its_text_decides() {
+        let strict = Policy::profile("strict").unwrap();
+        let zap = Policy::profile("zap").unwrap();
+        assert_eq!(strict.tombstone, Duration::from_secs(30 * 24 * 3600));
+        assert_eq!(
+            zap,
+            Policy {
+                name: "zap".into(),
+                tombstone: Duration::ZERO,
+                answers: Answers::Memory,
+                ..strict
+            }
+        );
+    }
+
+    #[test]
+    fn an_unknown_profile_lists_the_known_ones() {
+        let error = Policy::profile("zip").unwrap_err().to_string();
+        assert!(error.contains("strict, zap, ietf-gateway"), "{error}");
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = Policy::from_toml("leese = \"3s\"").unwrap_err().to_string();
+        assert!(error.contains("leese"), "{error}");
+        let error = Policy::from_toml("lease = \"3 parsecs\"")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("3 parsecs"), "{error}");
+    }
+
+    #[test]
+    fn scaling_divides_every_period_and_nothing_else() {
+        let strict = Policy::profile("strict").unwrap();
+        let scaled = strict.scaled_down_by(3600);
+        assert_eq!(scaled.ttl, Duration::from_secs(24));
+        assert_eq!(scaled.body_limit, strict.body_limit);
+        assert_eq!(strict.scaled_down_by(0), strict);
+    }
+}

@@ -1,0 +1,7 @@
+//! Whoever delivers the messages.
+
+mod outcome;
+mod whatsapp;
+
+pub use outcome::{Outcome, Refusal, classify};
+pub use whatsapp::{Ability, Outbound, ProviderConfig, WhatsApp};

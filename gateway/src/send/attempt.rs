@@ -1,0 +1,78 @@
+//! Steps 3 to 5 of a claim that is ours.
+
+use super::{answers, caller::Caller, claim::Claim, mark::Marked, protocol::Protocol};
+use crate::{
+    hex,
+    http::Problem,
+    message::TextMessage,
+    points,
+    provider::{Outbound, Outcome},
+};
+
+impl Protocol {
+    pub(super) async fn attempt(
+        &self,
+        mut claim: Claim,
+        phone_number_id: &str,
+        message: &TextMessage,
+        mut caller: Caller,
+    ) {
+        self.world.reach(points::AFTER_CLAIM).await;
+        let reference = hex::random_id(&*self.world);
+        let outbound = Outbound::text(phone_number_id, message, &reference);
+        let request = match serde_json::to_string(&outbound) {
+            Ok(request) => request,
+            Err(error) => {
+                caller.answer(Problem::not_sent(&error.to_string()).into_response());
+                return self.let_go(claim, &reference, caller).await;
+            }
+        };
+        match self.mark(&mut claim, &reference, &request).await {
+            Marked::Yes { deadline } => {
+                self.world.reach(points::AFTER_MARK).await;
+                let outcome = self
+                    .provider
+                    .dispatch(&outbound, &reference, deadline)
+                    .await;
+                self.world.reach(points::AFTER_DISPATCH).await;
+                self.settle(claim, &reference, outcome, caller).await;
+            }
+            Marked::Lost => {
+                self.wakeups.settled(&claim.slot);
+                caller.answer(Problem::not_sent("another claim took the key over").into_response());
+            }
+            Marked::StoreDown(error) => {
+                caller.answer(Problem::store_unavailable(error).into_response());
+                self.let_go(claim, &reference, caller).await;
+            }
+            Marked::Unresolved => {
+                let why = "the store did not confirm in time, and nothing was sent";
+                caller.answer(Problem::store_unavailable(why).into_response());
+                self.let_go(claim, &reference, caller).await;
+            }
+        }
+    }
+
+    async fn settle(&self, claim: Claim, reference: &str, outcome: Outcome, mut caller: Caller) {
+        match outcome {
+            Outcome::Success { message_id } => {
+                let answer = answers::sent(&message_id);
+                self.record(&claim, reference, &answer, caller).await;
+            }
+            Outcome::NotSent { why } => {
+                let response = Problem::not_sent(&why).into_response();
+                self.release(claim, reference, response, caller).await;
+            }
+            Outcome::Refused(refusal) => {
+                let response = answers::refused(&refusal);
+                self.release(claim, reference, response, caller).await;
+            }
+            Outcome::Ambiguous { why, is_answered } => {
+                match self.as_stored(reference, &why, is_answered) {
+                    Some(answer) => self.record(&claim, reference, &answer, caller).await,
+                    None => caller.answer(self.leave_unknown(claim, reference, &why).await),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! A send: claim, mark, dispatch, settle (the protocol's section "A send").
+
+mod answers;
+mod attempt;
+mod caller;
+mod claim;
+mod mark;
+mod pause;
+mod protocol;
+mod repetition;
+mod settle;
+mod unprotected;
+mod wakeups;
+
+pub(crate) use answers::sent;
+pub(crate) use protocol::{Protocol, SendRequest};
+pub(crate) use wakeups::Wakeups;

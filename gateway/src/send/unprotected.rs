@@ -1,0 +1,48 @@
+//! Sends that no record protects.
+
+use bytes::Bytes;
+use http::{HeaderValue, Response};
+
+use super::{
+    answers,
+    protocol::{Protocol, SendRequest},
+};
+use crate::{
+    hex,
+    http::{Problem, UNPROTECTED},
+    points,
+    provider::{Outbound, Outcome},
+};
+
+impl Protocol {
+    /// A request without a key: nothing is recorded, and nothing else changes (S3).
+    pub(super) async fn send_without_key(&self, request: &SendRequest) -> Response<Bytes> {
+        let message = match &request.message {
+            Ok(message) => message,
+            Err(error) => return answers::invalid(*error),
+        };
+        let reference = hex::random_id(&*self.world);
+        let outbound = Outbound::text(&request.phone_number_id, message, &reference);
+        let deadline = self.world.since_boot() + self.policy.send_deadline;
+        let outcome = self
+            .provider
+            .dispatch(&outbound, &reference, deadline)
+            .await;
+        self.world.reach(points::AFTER_DISPATCH).await;
+        match outcome {
+            Outcome::Success { message_id } => answers::first(&answers::sent(&message_id)),
+            Outcome::NotSent { why } => Problem::not_sent(&why).into_response(),
+            Outcome::Refused(refusal) => answers::refused(&refusal),
+            Outcome::Ambiguous { why, .. } => answers::unknown(&reference, &why),
+        }
+    }
+
+    /// A request whose key cannot be looked up: sent all the same, and marked (S7, `ietf-gateway`).
+    pub(super) async fn send_without_store(&self, request: &SendRequest) -> Response<Bytes> {
+        let mut response = self.send_without_key(request).await;
+        response
+            .headers_mut()
+            .insert(UNPROTECTED, HeaderValue::from_static("store-down"));
+        response
+    }
+}

@@ -1,0 +1,80 @@
+//! The records in SQLite: each command is one transaction, and every condition is in the statement that writes.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+use super::{Answer, Command, Record, StoreError, rows, schema, transitions};
+
+/// Enough for every statement of every command.
+const CACHED_STATEMENTS: usize = 48;
+
+/// Why a store cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("the database cannot be opened: {0}")]
+pub struct OpenError(#[from] rusqlite::Error);
+
+/// One SQLite database.
+#[derive(Debug)]
+pub struct SqliteStore {
+    connection: Connection,
+}
+
+impl SqliteStore {
+    /// A store that lives as long as this value.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn in_memory() -> Result<Self, OpenError> {
+        Self::over(Connection::open_in_memory()?)
+    }
+
+    /// The store in this file, made if need be. A commit is on the disk when it returns (S5).
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn at(path: &Path) -> Result<Self, OpenError> {
+        let connection = Connection::open(path)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        Self::over(connection)
+    }
+
+    fn over(mut connection: Connection) -> Result<Self, OpenError> {
+        connection.set_prepared_statement_cache_capacity(CACHED_STATEMENTS);
+        schema::migrate(&mut connection)?;
+        Ok(Self { connection })
+    }
+
+    /// Executes one command as one transaction.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] where nothing was executed, [`StoreError::Ambiguous`] where the commit itself
+    /// failed.
+    pub fn execute(&mut self, command: &Command) -> Result<Answer, StoreError> {
+        let transaction = Transaction::new(&mut self.connection, TransactionBehavior::Immediate)
+            .map_err(|error| refused(&error))?;
+        let answer = transitions::run(&transaction, command)
+            .and_then(|reply| {
+                let next_due_ms = transitions::next_due_ms(&transaction)?;
+                Ok(Answer { reply, next_due_ms })
+            })
+            .map_err(|error| refused(&error))?;
+        match transaction.commit() {
+            Ok(()) => Ok(answer),
+            Err(error) => Err(StoreError::Ambiguous(error.to_string())),
+        }
+    }
+
+    /// Every record, by scope and key, as its row has it.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] with what SQLite says.
+    pub fn records(&self) -> Result<Vec<Record>, StoreError> {
+        rows::all(&self.connection).map_err(|error| refused(&error))
+    }
+}
+
+fn refused(error: &rusqlite::Error) -> StoreError {
+    StoreError::Refused(error.to_string())
+}
