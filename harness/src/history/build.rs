@@ -55,6 +55,19 @@ impl Build {
         self
     }
 
+    pub(crate) fn start(self, host: &str) -> Self {
+        self.event(host, Event::Start { incarnation: 1 })
+    }
+
+    /// What a store did last, this store did.
+    pub(crate) fn in_store(mut self, name: &str) -> Self {
+        if let Some(Event::Store { store, .. }) = self.history.entries.last_mut().map(|last| &mut last.event)
+        {
+            *store = name.into();
+        }
+        self
+    }
+
     /// A request with the content that belongs to its operation.
     pub(crate) fn request(self, op: &str, call: u32, key: &str) -> Self {
         self.send(op, call, Some(key), op)
@@ -227,10 +240,6 @@ impl Build {
     pub(crate) fn fault_ends(self, fault: u32) -> Self {
         let what = "by hand".into();
         self.event("harness", Event::FaultEnds { fault, what })
-    }
-
-    pub(crate) fn start(self, host: &str) -> Self {
-        self.event(host, Event::Start { incarnation: 1 })
     }
 
     pub(crate) fn healed(self) -> Self {

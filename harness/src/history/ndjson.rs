@@ -84,7 +84,7 @@ pub enum Fault {
     },
 }
 
-/// Writes a history as NDJSON.
+/// Writes a history as NDJSON, in many small writes: hand it a buffered destination.
 ///
 /// # Errors
 /// Only what the destination says.
@@ -299,6 +299,8 @@ mod tests {
         let head = good.lines().next().expect("a header");
         let spaces = |bytes: usize| format!("{head}{}\n", " ".repeat(bytes - head.len()));
         assert!(read(spaces(MAX_LINE_BYTES).as_bytes()).is_ok());
+        let unended = spaces(MAX_LINE_BYTES);
+        assert!(read(unended.trim_end_matches('\n').as_bytes()).is_ok());
         let said = read(spaces(MAX_LINE_BYTES + 1).as_bytes()).expect_err("bad");
         assert_eq!(said.to_string(), "line 1: longer than 1048576 bytes");
     }

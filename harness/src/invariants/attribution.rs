@@ -112,6 +112,7 @@ mod tests {
             .request("a", 3, "k2")
             .mark("k2", 1, "r2")
             .mark("other", 2, "r3")
+            .store("mark", "k1", Some(1), None, "fenced", None, Some("r4"))
             .history();
         let attribution = learned(&history);
         let sources = attribution.sources("a", Some("r2"));
@@ -119,5 +120,7 @@ mod tests {
         let sources = attribution.sources("a", Some("r3"));
         assert_eq!(sources.keys.len(), 2, "not a key of this operation");
         assert_eq!(sources.keyless, Some(1));
+        let fenced = attribution.sources("a", Some("r4"));
+        assert_eq!(fenced.only(), None, "that mark was never made");
     }
 }

@@ -58,8 +58,11 @@ fn judge(history: &History) -> Ruling {
 /// Whether the answer is to a request of the same content that was sent after the success was received.
 /// Other content is the business of `mismatch`.
 fn repeats(answer: &Answer<'_>, success: &Answer<'_>) -> bool {
-    let content = |answer: &Answer<'_>| answer.call.map(|call| call.content.to_owned());
-    answer.asked_at() > success.index && content(answer) == content(success)
+    let same_content = match (answer.call, success.call) {
+        (Some(asked), Some(told)) => asked.content == told.content,
+        _ => false,
+    };
+    same_content && answer.asked_at() > success.index
 }
 
 /// What is wrong with a repetition's answer, if anything.
@@ -174,6 +177,17 @@ mod tests {
         let again = late().request("a", 3, "k1").ok(3, "m3").history();
         assert!(judge(&again).is_violated());
         assert_eq!(judge(&again).evidence(), [6, 7, 8]);
+    }
+
+    #[test]
+    fn what_was_first_told_stays_the_measure() {
+        let once_wrong = repeated_at(1).ok(2, "m2").request("a", 3, "k1");
+        let ruling = judge(&once_wrong.replay(3, "m1").history());
+        assert!(ruling.is_violated() && !ruling.why().contains("more"));
+        let lost_late = repeated_at(32 * DAY).status(2, 504).request("a", 3, "k1");
+        let ruling = judge(&lost_late.status(3, 504).history());
+        assert_eq!(ruling.evidence(), [3, 4, 5]);
+        assert!(ruling.why().contains("got 504 (and 1 more)"), "{ruling:?}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::history::{Event, History};
 
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
+use super::view::Slot;
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "fenced",
@@ -23,36 +24,49 @@ struct Step<'a> {
     reference: Option<&'a str>,
 }
 
+/// What is known of one store. The memory of each incarnation of a gateway is a store of its own.
+#[derive(Default)]
+struct Ledger<'a> {
+    granted_at: BTreeMap<i64, usize>,
+    steps: BTreeMap<Slot<'a>, Vec<Step<'a>>>,
+}
+
 fn judge(history: &History) -> Ruling {
     let mut findings = Findings::default();
-    let mut granted_at: BTreeMap<(&str, i64), usize> = BTreeMap::new();
-    let mut steps: BTreeMap<(&str, &str, &str), Vec<Step<'_>>> = BTreeMap::new();
+    let mut ledgers: BTreeMap<&str, Ledger<'_>> = BTreeMap::new();
     for (index, entry) in history.indexed() {
-        let Event::Store { store, command, scope, key, token, granted, reply, reference, .. } = &entry.event
-        else {
-            continue;
+        if let Event::Store { store, .. } = &entry.event {
+            let ledger = ledgers.entry(store).or_default();
+            ledger.transaction(index, &entry.event, &mut findings);
+        }
+    }
+    findings.ruling()
+}
+
+impl<'a> Ledger<'a> {
+    fn transaction(&mut self, index: usize, event: &'a Event, findings: &mut Findings) {
+        let Event::Store { command, scope, key, token, granted, reply, reference, .. } = event else {
+            return;
         };
         let (command, reference) = (command.as_str(), reference.as_deref());
-        let steps = steps.entry((store, scope, key)).or_default();
+        let steps = self.steps.entry((scope, key)).or_default();
         if let Some(granted) = granted {
             findings.relevant();
-            if let Some(earlier) = granted_at.insert((store, *granted), index) {
-                let why = format!("token {granted} was given out twice");
-                findings.violate(why, [earlier, index]);
+            if let Some(earlier) = self.granted_at.insert(*granted, index) {
+                findings.violate(format!("token {granted} was given out twice"), [earlier, index]);
             }
             steps.push(Step { index, command, token: Some(*granted), reference: None });
         }
         if reply != "applied" {
-            continue;
+            return;
         }
         let step = Step { index, command, token: *token, reference };
-        judge_write(&step, steps, &mut findings);
+        judge_write(&step, steps, findings);
         if command == "mark" {
             // Its token was given out by another step: here only the reference counts.
             steps.push(Step { token: None, ..step });
         }
     }
-    findings.ruling()
 }
 
 fn judge_write(write: &Step<'_>, steps: &[Step<'_>], findings: &mut Findings) {
@@ -157,6 +171,14 @@ mod tests {
     }
 
     #[test]
+    fn the_evidence_names_the_owner_of_the_moment() {
+        let history = Build::new().claim("k1", 1).claim("k1", 2).claim("k1", 3);
+        assert_eq!(judge(&history.history()), Ruling::Kept);
+        let history = Build::new().claim("k1", 1).claim("k1", 2).claim("k1", 3);
+        assert_bad(history.mark("k1", 1, "r1"), &[0, 2, 3]);
+    }
+
+    #[test]
     fn a_claim_on_another_key_makes_nobody_stale() {
         let history = Build::new().claim("k1", 1).claim("k2", 2).mark("k1", 1, "r1");
         assert_eq!(verdict(history), Ruling::Kept);
@@ -175,6 +197,14 @@ mod tests {
     }
 
     #[test]
+    fn a_store_in_memory_begins_anew_with_its_process() {
+        let on = |build: Build, store: &str| build.claim("k1", 1).in_store(store);
+        let two = on(on(Build::new(), "gateway-1/1"), "gateway-1/2");
+        assert_eq!(verdict(two), Ruling::Kept, "two memories are two stores");
+        assert_bad(on(on(Build::new(), "gateway-1/1"), "gateway-1/1"), &[0, 1]);
+    }
+
+    #[test]
     fn a_late_proof_of_an_older_claim_is_a_breach() {
         let reclaimed = || {
             let first = Build::new().claim("k1", 1).mark("k1", 1, "r1");
@@ -189,6 +219,8 @@ mod tests {
     fn a_proof_of_a_reference_that_was_never_marked_is_a_breach() {
         let marked = Build::new().claim("k1", 1).mark("k1", 1, "r1");
         assert_bad(marked.done("k1", "r9"), &[1, 2]);
+        let twice = Build::new().mark("k1", 1, "r1").mark("k1", 1, "r2");
+        assert_bad(twice.done("k1", "r9"), &[1, 2]);
         let unmarked = Build::new().claim("k1", 1).done("k1", "r9");
         assert_eq!(verdict(unmarked), Ruling::Kept, "a log without marks");
     }
@@ -201,8 +233,10 @@ mod tests {
         };
         assert_bad(asked().release("k1", 1), &[0, 3, 4]);
         assert_eq!(verdict(applied(asked(), "release-asked", 2)), Ruling::Kept);
-        let again = asked().begin_ask("k1", 3, "r1");
-        assert_bad(applied(again, "ask-later", 2), &[3, 4, 5]);
+        for command in ["ask-later", "release-asked"] {
+            let again = asked().begin_ask("k1", 3, "r1");
+            assert_bad(applied(again, command, 2), &[3, 4, 5]);
+        }
         assert_eq!(verdict(asked().done("k1", "r1")), Ruling::Kept);
     }
 }

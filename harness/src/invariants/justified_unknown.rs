@@ -132,16 +132,22 @@ mod tests {
 
     #[test]
     fn a_fault_on_the_way_of_the_dispatch_justifies() {
-        for hosts in
-            [&["gateway-1"][..], &["gateway-2", "database"], &["whatsapp"], &["whatsapp", "gateway-1"]]
-        {
+        for hosts in [
+            &["gateway-1"][..],
+            &["gateway-2", "database"],
+            &["whatsapp"],
+            &["database"],
+            &["whatsapp", "gateway-1"],
+        ] {
             assert_eq!(verdict(dispatched().fault(1, hosts)), Ruling::Kept, "{hosts:?}");
         }
     }
 
     #[test]
     fn a_fault_of_the_producer_does_not() {
-        for hosts in [&["producer"][..], &["producer", "gateway-1"], &["gateway-1", "producer"], &[]] {
+        for hosts in
+            [&["producer"][..], &["producer", "gateway-1"], &["gateway-1", "producer"], &["redis"], &[]]
+        {
             assert!(verdict(dispatched().fault(1, hosts)).is_violated(), "{hosts:?}");
         }
     }

@@ -74,7 +74,7 @@ impl<'a> Fold<'a> {
         let (Some(call), Some(slot)) = (answer.call, answer.slot()) else {
             return;
         };
-        if self.repeated.contains(&slot) || answer.status == 422 {
+        if self.repeated.contains(&slot) {
             self.findings.relevant();
         }
         let sent = self.sent.get(&slot);
@@ -169,8 +169,10 @@ mod tests {
 
     #[test]
     fn an_unknown_outcome_is_no_refusal() {
-        let ruling = judge(&other_content_at(1).status(2, 504).history());
-        assert!(ruling.is_violated());
+        for status in [500, 504] {
+            let ruling = judge(&other_content_at(1).status(2, status).history());
+            assert!(ruling.is_violated(), "{status}");
+        }
     }
 
     #[test]

@@ -85,6 +85,13 @@ mod tests {
     }
 
     #[test]
+    fn each_key_of_an_operation_may_be_the_unknown_one() {
+        let with_two = acknowledged().request("a", 2, "k2");
+        let first = with_two.record("k1", State::Unknown, None).end();
+        assert_eq!(judge(&first.history()), Ruling::Kept);
+    }
+
+    #[test]
     fn nothing_acknowledged_says_nothing_and_neither_does_a_run_that_goes_on() {
         let refused = Build::new().request("a", 1, "k1").status(1, 503).end();
         assert_eq!(judge(&refused.history()), Ruling::Inconclusive);
