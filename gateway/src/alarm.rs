@@ -33,29 +33,34 @@ impl Alarm {
     /// The store answered. An answer to a command that overlapped no other replaces what was known; else the
     /// earlier time counts.
     pub(crate) fn end(&self, due_ms: Option<i64>) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.due_ms = match known.overlapped {
-            true => earlier(known.due_ms, due_ms),
-            false => due_ms,
-        };
-        known.ended();
-        drop(known);
-        self.changed.notify_one();
+        self.change(|known| {
+            known.due_ms = match known.overlapped {
+                true => earlier(known.due_ms, due_ms),
+                false => due_ms,
+            };
+        });
     }
 
     /// The store did not answer; if it executed the command all the same, there is something to do at `doubt_ms`.
     pub(crate) fn end_without_answer(&self, doubt_ms: Option<i64>) {
+        self.change(|known| known.doubt_ms = earlier(known.doubt_ms, doubt_ms));
+    }
+
+    fn change(&self, learn: impl FnOnce(&mut Known)) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.doubt_ms = earlier(known.doubt_ms, doubt_ms);
-        known.ended();
-        drop(known);
-        self.changed.notify_one();
+        let before = known.due();
+        learn(&mut known);
+        known.in_flight = known.in_flight.saturating_sub(1);
+        known.overlapped &= known.in_flight > 0;
+        if known.due() != before {
+            self.changed.notify_one();
+        }
     }
 
     /// The earliest time at which there may be something to do.
     pub(crate) fn due_ms(&self) -> Option<i64> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        earlier(known.due_ms, known.doubt_ms)
+        known.due()
     }
 
     /// A sweep begins, after which doubts up to `now_ms` are settled and its own answers say what is due.
@@ -72,9 +77,8 @@ impl Alarm {
 }
 
 impl Known {
-    fn ended(&mut self) {
-        self.in_flight = self.in_flight.saturating_sub(1);
-        self.overlapped &= self.in_flight > 0;
+    fn due(&self) -> Option<i64> {
+        earlier(self.due_ms, self.doubt_ms)
     }
 }
 

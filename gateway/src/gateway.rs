@@ -46,10 +46,32 @@ pub async fn run_on(
     config: GatewayConfig,
     listener: Box<dyn Listener>,
 ) -> io::Result<()> {
-    let policy = Arc::new(config.policy);
+    let parts = assemble(world.clone(), store, config.policy, config.provider);
+    world.spawn(Box::pin(parts.sweeper.run()));
+    let instances = config.instances.into_iter();
+    let api = Api {
+        protocol: Arc::new(parts.protocol),
+        instances: instances.map(|instance| (instance.id.clone(), instance)).collect(),
+    };
+    serve_on(world, listener, router(Arc::new(api))).await
+}
+
+/// A gateway without its routes.
+pub(crate) struct Parts {
+    pub(crate) protocol: Protocol,
+    pub(crate) sweeper: Sweeper,
+}
+
+pub(crate) fn assemble(
+    world: SharedWorld,
+    store: Arc<dyn Store>,
+    policy: Policy,
+    provider: ProviderConfig,
+) -> Parts {
+    let policy = Arc::new(policy);
     let alarm = Arc::new(Alarm::default());
     let wakeups = Arc::new(Wakeups::default());
-    let provider = Arc::new(WhatsApp::new(world.clone(), config.provider, &policy));
+    let provider = Arc::new(WhatsApp::new(world.clone(), provider, &policy));
     let ledger =
         Ledger::new(world.clone(), store, policy.clone(), alarm.clone(), provider.retention().map(as_ms));
     let sweeper = Sweeper {
@@ -60,12 +82,6 @@ pub async fn run_on(
         wakeups: wakeups.clone(),
         alarm,
     };
-    world.spawn(Box::pin(sweeper.run()));
-    let protocol = Protocol { world: world.clone(), ledger, policy, provider, wakeups };
-    let instances = config.instances.into_iter();
-    let api = Api {
-        protocol: Arc::new(protocol),
-        instances: instances.map(|instance| (instance.id.clone(), instance)).collect(),
-    };
-    serve_on(world, listener, router(Arc::new(api))).await
+    let protocol = Protocol { world, ledger, policy, provider, wakeups };
+    Parts { protocol, sweeper }
 }

@@ -20,4 +20,6 @@ pub mod real;
 mod send;
 pub mod store;
 mod sweeper;
+#[cfg(test)]
+mod testing;
 pub mod world;

@@ -163,8 +163,9 @@ impl Sweeper {
                 let _ = self.ledger.release_asked(&ask.slot, ask.settle_token).await;
                 return;
             }
-            // Only a re-ask that begins after this one is dead can be alone, and only that can settle a refusal.
-            Outcome::Refused(_) => self.policy.dead_after() + Duration::from_millis(1),
+            // Only a re-ask that begins after this one is dead can be alone, and only that can settle a refusal. The
+            // store wrote the beginning down a little later than it was taken here.
+            Outcome::Refused(_) => self.policy.dead_after() + SHORTEST_REST,
             Outcome::NotSent { .. } | Outcome::Ambiguous { .. } => Duration::ZERO,
         };
         let now_ms = self.world.clock_ms();

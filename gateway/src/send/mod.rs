@@ -9,6 +9,8 @@ mod pause;
 mod protocol;
 mod repetition;
 mod settle;
+#[cfg(test)]
+mod tests;
 mod unprotected;
 mod wakeups;
 

@@ -1,0 +1,236 @@
+//! A small world for tests of the protocol: paused time, a provider in the same process, a store that can be made to
+//! fail. The harness has the real one.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::{Router, extract::State, routing::post};
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+use hyper::server::conn::http1;
+use hyper_util::{rt::TokioIo, service::TowerToHyperService};
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::{
+    key::IDEMPOTENCY_KEY,
+    store::{Answer, Command, Record, SqliteStore, Store, StoreError},
+    world::{BoxFuture, BoxIo, Listener, World},
+};
+
+/// Time, chance, and holds at points.
+pub(crate) struct TestWorld {
+    start: Instant,
+    drawn: AtomicU64,
+    provider: Arc<TestProvider>,
+    /// How long the next task that reaches a point is held there.
+    holds: Mutex<BTreeMap<&'static str, Duration>>,
+}
+
+impl TestWorld {
+    pub(crate) fn new(provider: Arc<TestProvider>) -> Self {
+        Self { start: Instant::now(), drawn: AtomicU64::new(0), provider, holds: Mutex::default() }
+    }
+
+    pub(crate) fn hold(&self, point: &'static str, duration: Duration) {
+        self.holds.lock().unwrap().insert(point, duration);
+    }
+}
+
+impl World for TestWorld {
+    fn clock_ms(&self) -> i64 {
+        i64::try_from(self.start.elapsed().as_millis()).unwrap()
+    }
+
+    fn since_boot(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<()> {
+        Box::pin(tokio::time::sleep(duration))
+    }
+
+    fn spawn(&self, task: BoxFuture<()>) {
+        drop(tokio::spawn(task));
+    }
+
+    fn connect(&self, _host: &str, _port: u16) -> BoxFuture<io::Result<BoxIo>> {
+        if self.provider.behaviour() == Behaviour::Unreachable {
+            return Box::pin(async { Err(io::ErrorKind::ConnectionRefused.into()) });
+        }
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let service = TowerToHyperService::new(self.provider.clone().router());
+        tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(theirs), service));
+        Box::pin(async move { Ok(Box::new(ours) as BoxIo) })
+    }
+
+    fn listen(&self, _port: u16) -> BoxFuture<io::Result<Box<dyn Listener>>> {
+        Box::pin(async { Err(io::ErrorKind::Unsupported.into()) })
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) {
+        let drawn = self.drawn.fetch_add(1, Ordering::SeqCst);
+        for (byte, drawn) in bytes.iter_mut().zip(drawn.to_be_bytes()) {
+            *byte = drawn;
+        }
+    }
+
+    fn reach(&self, point: &'static str) -> BoxFuture<()> {
+        let held = self.holds.lock().unwrap().remove(point);
+        Box::pin(async move {
+            if let Some(duration) = held {
+                tokio::time::sleep(duration).await;
+            }
+        })
+    }
+}
+
+/// What the provider does with a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Behaviour {
+    /// Acts, or replays by key.
+    Accepts,
+    /// Acts, or replays by key, and answers after a while.
+    AcceptsAfter(Duration),
+    /// Acts, and answers 500.
+    ActsThenFails,
+    /// Answers a definite refusal to a key that it does not know.
+    Refuses,
+    /// Refuses connections.
+    Unreachable,
+}
+
+/// Counts effects.
+pub(crate) struct TestProvider {
+    behaviour: Mutex<Behaviour>,
+    /// Message ids, by reference where one came as a key.
+    ledger: Mutex<Vec<(Option<String>, String)>>,
+}
+
+impl TestProvider {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self { behaviour: Mutex::new(Behaviour::Accepts), ledger: Mutex::default() })
+    }
+
+    pub(crate) fn becomes(&self, behaviour: Behaviour) {
+        *self.behaviour.lock().unwrap() = behaviour;
+    }
+
+    pub(crate) fn effects(&self) -> usize {
+        self.ledger.lock().unwrap().len()
+    }
+
+    fn behaviour(&self) -> Behaviour {
+        *self.behaviour.lock().unwrap()
+    }
+
+    fn router(self: Arc<Self>) -> Router {
+        Router::new().route("/4711/messages", post(take)).with_state(self)
+    }
+
+    fn known(&self, key: Option<&str>) -> Option<String> {
+        let ledger = self.ledger.lock().unwrap();
+        let (_, id) = ledger.iter().find(|(known, _)| known.is_some() && known.as_deref() == key)?;
+        Some(id.clone())
+    }
+
+    fn act(&self, key: Option<String>) -> String {
+        let mut ledger = self.ledger.lock().unwrap();
+        let id = format!("wamid.{}", ledger.len() + 1);
+        ledger.push((key, id.clone()));
+        id
+    }
+}
+
+async fn take(State(provider): State<Arc<TestProvider>>, headers: HeaderMap) -> (StatusCode, String) {
+    let key = headers.get(IDEMPOTENCY_KEY).map(|value| value.to_str().unwrap().to_owned());
+    let known = provider.known(key.as_deref());
+    let behaviour = provider.behaviour();
+    let refusal = json!({ "error": { "code": 131_026, "message": "undeliverable" } });
+    if behaviour == Behaviour::Refuses && known.is_none() {
+        return (StatusCode::BAD_REQUEST, refusal.to_string());
+    }
+    let id = known.unwrap_or_else(|| provider.act(key));
+    if let Behaviour::AcceptsAfter(pause) = behaviour {
+        tokio::time::sleep(pause).await;
+    }
+    match behaviour {
+        Behaviour::ActsThenFails => (StatusCode::INTERNAL_SERVER_ERROR, String::new()),
+        _ => (StatusCode::OK, json!({ "messages": [{ "id": id }] }).to_string()),
+    }
+}
+
+/// What goes wrong with one command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// It never leaves.
+    Unreached,
+    /// It is executed, and its answer is lost.
+    AnswerLost,
+    /// It is lost on its way.
+    CommandLost,
+    /// It is executed later than its sender waits.
+    Late(Duration),
+}
+
+/// A store whose commands fail as scripted: by the command's name, in order.
+pub(crate) struct FaultyStore {
+    sqlite: Arc<Mutex<SqliteStore>>,
+    faults: Mutex<Vec<(&'static str, Fault)>>,
+}
+
+impl FaultyStore {
+    pub(crate) fn new(faults: &[(&'static str, Fault)]) -> Self {
+        Self {
+            sqlite: Arc::new(Mutex::new(SqliteStore::in_memory().unwrap())),
+            faults: Mutex::new(faults.to_vec()),
+        }
+    }
+
+    pub(crate) fn records(&self) -> Vec<Record> {
+        self.sqlite.lock().unwrap().records().unwrap()
+    }
+
+    fn fault(&self, command: &Command) -> Option<Fault> {
+        let command = serde_json::to_value(command).unwrap();
+        let mut faults = self.faults.lock().unwrap();
+        let index = faults.iter().position(|(name, _)| command["command"] == *name)?;
+        Some(faults.remove(index).1)
+    }
+}
+
+impl Store for FaultyStore {
+    fn execute(&self, command: Command) -> BoxFuture<Result<Answer, StoreError>> {
+        let fault = self.fault(&command);
+        let sqlite = self.sqlite.clone();
+        let execute = move || sqlite.lock().unwrap().execute(&command);
+        let ambiguous = || Err(StoreError::Ambiguous("no answer".into()));
+        Box::pin(async move {
+            match fault {
+                None => execute(),
+                Some(Fault::Unreached) => Err(StoreError::Unreached("refused".into())),
+                Some(Fault::AnswerLost) => execute().and_then(|_| ambiguous()),
+                Some(Fault::CommandLost) => ambiguous(),
+                Some(Fault::Late(delay)) => {
+                    tokio::spawn(async move {
+                        tokio::time::sleep(delay).await;
+                        execute()
+                    });
+                    ambiguous()
+                }
+            }
+        })
+    }
+}
+
+/// The body of a request, for handlers that do not look at it.
+pub(crate) fn body_of(response: &http::Response<Bytes>) -> serde_json::Value {
+    serde_json::from_slice(response.body()).unwrap()
+}
