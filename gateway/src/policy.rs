@@ -81,7 +81,7 @@ pub struct Policy {
     #[serde(deserialize_with = "period")]
     pub store_timeout: Duration,
     /// How long a caller is kept waiting for a claim or an outcome to become durable; then 503 before the
-    /// dispatch, 504 after it, and an outcome goes on being recorded (S10).
+    /// dispatch, 504 after it, and an outcome goes on being recorded (S10). One store timeout may come on top.
     #[serde(deserialize_with = "period")]
     pub caller_patience: Duration,
     /// The largest body of a request, in bytes; above it 413.
@@ -209,6 +209,19 @@ mod tests {
                 ..strict
             }
         );
+    }
+
+    #[test]
+    fn the_ietf_gateway_differs_in_five_fields() {
+        let expected = Policy {
+            name: "ietf-gateway".into(),
+            in_flight_wait: Duration::ZERO,
+            tombstone: Duration::ZERO,
+            ambiguous: Ambiguous::StoreAndReplay,
+            store_down: StoreDown::SendUnprotected,
+            ..Policy::profile("strict").unwrap()
+        };
+        assert_eq!(Policy::profile("ietf-gateway").unwrap(), expected);
     }
 
     #[test]
