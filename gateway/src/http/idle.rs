@@ -67,7 +67,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn only_time_without_a_request_counts() {
-        let world = TestWorld::new(TestProvider::new());
+        let world = TestWorld::new(1, TestProvider::new());
         let activity = Activity::new();
         let start = Instant::now();
         let requests = async {

@@ -18,7 +18,10 @@ use crate::{
     testing::{Behaviour, Fault, FaultyStore, TestProvider, TestWorld, body_of},
 };
 
-const STORMS: u64 = 1000;
+/// Each with both abilities of the provider.
+const STORMS: u64 = 300;
+
+const SENDS: u32 = 5;
 
 /// A linear congruential generator: the same storm for the same seed.
 struct Dice(u64);
@@ -65,6 +68,17 @@ impl Dice {
         faults
     }
 
+    /// Where a task is held, and for how long. Between the check of the clock and the write it is no longer than the
+    /// longest request age, which the protocol assumes.
+    fn hold(&mut self) -> (&'static str, Duration) {
+        let point = self.pick(points::ALL);
+        let longest_ms = match point {
+            points::AT_FIRST_BYTE => 59_000,
+            _ => 150_000,
+        };
+        (point, Duration::from_millis(self.below(longest_ms)))
+    }
+
     fn behaviour(&mut self) -> Behaviour {
         match self.below(6) {
             0 | 1 => Behaviour::Accepts,
@@ -105,16 +119,16 @@ fn request() -> SendRequest {
 async fn storm(seed: u64, ability: Ability) {
     let mut dice = Dice(seed);
     let provider = TestProvider::new();
-    let worlds = [(); 2].map(|()| Arc::new(TestWorld::new(provider.clone())));
+    let worlds = [1, 2].map(|host| Arc::new(TestWorld::new(host, provider.clone())));
     let store = Arc::new(FaultyStore::new(&dice.faults()));
     let gateways = [0, 1].map(|index: usize| gateway(worlds[index].clone(), &store, ability));
     let mut sends = Vec::new();
-    for _ in 0..4 {
+    for _ in 0..SENDS {
         provider.becomes(dice.behaviour());
         let world = dice.pick(&[0, 1]);
-        if dice.below(2) == 0 {
-            let held = Duration::from_millis(dice.below(50_000));
-            worlds[world].hold(dice.pick(points::ALL), held);
+        for _ in 0..dice.below(3) {
+            let (point, held) = dice.hold();
+            worlds[world].hold(point, held);
         }
         sends.push(tokio::spawn(gateways[world].clone().send(request())));
         tokio::time::sleep(Duration::from_millis(dice.below(60_000))).await;
