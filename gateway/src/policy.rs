@@ -8,7 +8,10 @@ use serde::{Deserialize, Deserializer};
 const PROFILES: &[(&str, &str)] = &[
     ("strict", include_str!("../profiles/strict.toml")),
     ("zap", include_str!("../profiles/zap.toml")),
-    ("ietf-gateway", include_str!("../profiles/ietf-gateway.toml")),
+    (
+        "ietf-gateway",
+        include_str!("../profiles/ietf-gateway.toml"),
+    ),
 ];
 
 /// Where records are kept (S5, S10).
@@ -78,7 +81,7 @@ pub struct Policy {
     #[serde(deserialize_with = "period")]
     pub store_timeout: Duration,
     /// How long a caller is kept waiting for a claim or an outcome to become durable; then 503 before the
-    /// dispatch, 504 after it, and an outcome goes on being recorded (S10).
+    /// dispatch, 504 after it, and an outcome goes on being recorded (S10). One store timeout may come on top.
     #[serde(deserialize_with = "period")]
     pub caller_patience: Duration,
     /// The largest body of a request, in bytes; above it 413.
@@ -199,8 +202,26 @@ mod tests {
         assert_eq!(strict.tombstone, Duration::from_secs(30 * 24 * 3600));
         assert_eq!(
             zap,
-            Policy { name: "zap".into(), tombstone: Duration::ZERO, answers: Answers::Memory, ..strict }
+            Policy {
+                name: "zap".into(),
+                tombstone: Duration::ZERO,
+                answers: Answers::Memory,
+                ..strict
+            }
         );
+    }
+
+    #[test]
+    fn the_ietf_gateway_differs_in_five_fields() {
+        let expected = Policy {
+            name: "ietf-gateway".into(),
+            in_flight_wait: Duration::ZERO,
+            tombstone: Duration::ZERO,
+            ambiguous: Ambiguous::StoreAndReplay,
+            store_down: StoreDown::SendUnprotected,
+            ..Policy::profile("strict").unwrap()
+        };
+        assert_eq!(Policy::profile("ietf-gateway").unwrap(), expected);
     }
 
     #[test]
@@ -213,7 +234,9 @@ mod tests {
     fn mistakes_are_named() {
         let error = Policy::from_toml("leese = \"3s\"").unwrap_err().to_string();
         assert!(error.contains("leese"), "{error}");
-        let error = Policy::from_toml("lease = \"3 parsecs\"").unwrap_err().to_string();
+        let error = Policy::from_toml("lease = \"3 parsecs\"")
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("3 parsecs"), "{error}");
     }
 

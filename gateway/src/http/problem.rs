@@ -32,7 +32,13 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, slug: &'static str, detail: impl ToString) -> Self {
-        Self { status, slug, detail: detail.to_string(), members: Map::new(), headers: Vec::new() }
+        Self {
+            status,
+            slug,
+            detail: detail.to_string(),
+            members: Map::new(),
+            headers: Vec::new(),
+        }
     }
 
     /// 504: the message may have been sent; `reference` is what to ask the status by (S11).
@@ -54,9 +60,14 @@ impl Problem {
 
     /// 401.
     pub(crate) fn unauthorized() -> Self {
-        let mut problem =
-            Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "the bearer token is missing or wrong");
-        problem.headers.push((WWW_AUTHENTICATE, "Bearer".to_owned()));
+        let mut problem = Self::new(
+            StatusCode::UNAUTHORIZED,
+            "unauthorized",
+            "the bearer token is missing or wrong",
+        );
+        problem
+            .headers
+            .push((WWW_AUTHENTICATE, "Bearer".to_owned()));
         problem
     }
 
@@ -95,7 +106,10 @@ impl Problem {
 
     fn body(&self) -> String {
         let mut document = self.members.clone();
-        document.insert("type".into(), json!(format!("{PROBLEM_TYPE_PREFIX}{}", self.slug)));
+        document.insert(
+            "type".into(),
+            json!(format!("{PROBLEM_TYPE_PREFIX}{}", self.slug)),
+        );
         document.insert("title".into(), json!(self.slug.replace('-', " ")));
         document.insert("status".into(), json!(self.status.as_u16()));
         document.insert("detail".into(), json!(self.detail));

@@ -51,7 +51,9 @@ impl FromSql for State {
             "unknown" => Ok(Self::Unknown),
             "done" => Ok(Self::Done),
             "tombstone" => Ok(Self::Tombstone),
-            other => Err(FromSqlError::Other(format!("no state is named `{other}`").into())),
+            other => Err(FromSqlError::Other(
+                format!("no state is named `{other}`").into(),
+            )),
         }
     }
 }
@@ -85,7 +87,10 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     })
 }
 
-fn stored_answer(row: &Row<'_>, message_id: Option<String>) -> rusqlite::Result<Option<StoredAnswer>> {
+fn stored_answer(
+    row: &Row<'_>,
+    message_id: Option<String>,
+) -> rusqlite::Result<Option<StoredAnswer>> {
     let Some(status) = row.get(4)? else {
         return Ok(None);
     };
@@ -93,7 +98,12 @@ fn stored_answer(row: &Row<'_>, message_id: Option<String>) -> rusqlite::Result<
     let headers = serde_json::from_str(&headers).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(5, rusqlite::types::Type::Text, Box::new(error))
     })?;
-    Ok(Some(StoredAnswer { status, headers, body: row.get(6)?, message_id }))
+    Ok(Some(StoredAnswer {
+        status,
+        headers,
+        body: row.get(6)?,
+        message_id,
+    }))
 }
 
 /// Every record, by scope and key.
@@ -104,7 +114,10 @@ pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<Record>> {
         )?
         .query_map([], |row| {
             Ok(Record {
-                slot: Slot { scope: row.get(0)?, key: row.get(1)? },
+                slot: Slot {
+                    scope: row.get(0)?,
+                    key: row.get(1)?,
+                },
                 state: row.get(2)?,
                 status: row.get(3)?,
                 reference: row.get(4)?,
