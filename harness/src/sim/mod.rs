@@ -7,4 +7,5 @@ pub mod digest;
 pub mod engine;
 pub mod event;
 pub mod stage;
+pub mod turmoil;
 mod wire;
