@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     exit,
-    sim::{engine::Engine, event::EventEngine},
+    sim::{engine::Engine, event::EventEngine, turmoil::TurmoilEngine},
 };
 
 /// Runs the command line of this process.
@@ -44,6 +44,6 @@ pub fn main() -> ExitCode {
 pub fn engine(name: EngineName) -> Box<dyn Engine> {
     match name {
         EngineName::Event => Box::new(EventEngine),
-        EngineName::Turmoil => Box::new(EventEngine),
+        EngineName::Turmoil => Box::new(TurmoilEngine),
     }
 }

@@ -56,3 +56,15 @@ pub trait Engine {
 #[derive(Debug, thiserror::Error)]
 #[error("this engine cannot play it: {0}")]
 pub struct CannotPlay(pub String);
+
+impl CannotPlay {
+    /// Why a binary whose tokio cannot be seeded plays nothing.
+    pub(super) fn unseeded() -> Self {
+        Self(
+            "this binary was built without `--cfg tokio_unstable`, so tokio's own choices cannot be seeded; build it \
+             from the repository's root, where .cargo/config.toml sets the flag, and with RUSTFLAGS unset or \
+             containing it"
+                .into(),
+        )
+    }
+}

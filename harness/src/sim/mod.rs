@@ -10,3 +10,4 @@ pub mod engine;
 pub mod event;
 pub mod stage;
 pub mod wire;
+pub mod turmoil;

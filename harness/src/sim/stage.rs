@@ -127,6 +127,12 @@ impl Stage {
         self.state.lock().expect("a panic on the stage ends the run")
     }
 
+    /// The faults of the plan, for an engine to see whether it can play them.
+    #[must_use]
+    pub fn faults(&self) -> Vec<Fault> {
+        self.lock().faults.iter().map(|waiting| waiting.fault.clone()).collect()
+    }
+
     /// Writes an event into the history.
     pub fn record(&self, at_ms: u64, host: &str, event: Event) {
         self.lock().record(at_ms, host, event);
