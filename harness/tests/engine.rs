@@ -218,6 +218,20 @@ fn connecting_through_a_cut_back_hangs_and_the_server_acts_on_nothing() {
 }
 
 #[test]
+fn an_opening_whose_answer_was_lost_does_not_hold_the_port_after_a_restart() {
+    let faults = "[[fault]]\nat = \"10ms\"\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"\nheal = \"300ms\"\n\
+                  [[fault]]\nat = \"500ms\"\ncrash = \"gateway-1\"\nrestart = \"100ms\"";
+    let seen = play(faults, 1, |peer| async move {
+        peer.until(50).await;
+        peer.connect("through the cut").await;
+        peer.until(900).await;
+        let mut after = peer.connect("after the restart").await.expect("connected");
+        peer.echo(&mut after, "one").await;
+    });
+    assert_eq!(seen.peer, ["through the cut hangs", "after the restart connects", "one echoed one"]);
+}
+
+#[test]
 fn a_held_cut_delivers_everything_when_it_heals() {
     let fault = "[[fault]]\nat = \"100ms\"\ncut = \"gateway-1 -> producer\"\nheal = \"300ms\"";
     let seen = play(fault, 1, |peer| async move {

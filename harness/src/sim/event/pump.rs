@@ -8,7 +8,7 @@ use std::{
 };
 
 use tokio::time::{Duration, Instant};
-use turmoil_net::{EnterGuard, Packet, TcpSegment, netstat};
+use turmoil_net::{EnterGuard, NetstatState, Packet, TcpSegment, netstat};
 
 use super::{
     hosts::Hosts,
@@ -151,7 +151,7 @@ impl<'a> Pump<'a> {
             }
             let packet = next.remove();
             if !self.hosts.by_ip(packet.dst).is_some_and(|host| self.dark.contains(&host)) {
-                self.net.deliver(packet);
+                self.deliver(packet);
             }
         }
     }
@@ -214,9 +214,25 @@ impl<'a> Pump<'a> {
             for lane in [lane, lane.back()] {
                 let dark = self.hosts.by_ip(lane.destination.ip()).is_some_and(|h| self.dark.contains(&h));
                 if !dark {
-                    self.net.deliver(lane.reset());
+                    self.deliver(lane.reset());
                 }
             }
+        }
+    }
+
+    /// A connection that never opened belongs to its listener, which takes it along when it closes. This stack
+    /// forgets whose it is once it is reset, and holds the port for ever: such resets are swallowed.
+    fn deliver(&self, packet: Packet) {
+        let unborn = LaneName::of(&packet).is_some_and(|(name, segment)| {
+            segment.flags.rst
+                && netstat(packet.dst).entries.iter().any(|entry| {
+                    entry.peer == Some(name.source)
+                        && entry.local.port() == name.destination.port()
+                        && entry.state == Some(NetstatState::SynReceived)
+                })
+        });
+        if !unborn {
+            self.net.deliver(packet);
         }
     }
 
