@@ -61,10 +61,7 @@ impl Alarm {
         self.change(|known| {
             let look_ms = now_ms.saturating_add(pause_ms);
             let sooner = known.doubt.take().map_or(i64::MAX, |doubt| doubt.look_ms);
-            known.doubt = Some(Doubt {
-                look_ms: look_ms.min(sooner),
-                pause_ms,
-            });
+            known.doubt = Some(Doubt { look_ms: look_ms.min(sooner), pause_ms });
         });
     }
 
@@ -112,10 +109,7 @@ impl Doubt {
             return Some(self);
         }
         let pause_ms = self.pause_ms.saturating_mul(2);
-        (pause_ms <= LONGEST_DOUBT_MS).then(|| Self {
-            look_ms: now_ms.saturating_add(pause_ms),
-            pause_ms,
-        })
+        (pause_ms <= LONGEST_DOUBT_MS).then(|| Self { look_ms: now_ms.saturating_add(pause_ms), pause_ms })
     }
 }
 

@@ -61,10 +61,7 @@ impl Connection {
             // Its failure is the response's failure, which the sender hears of.
             let _ = driver.await;
         }));
-        Ok(Self {
-            world: world.clone(),
-            sender,
-        })
+        Ok(Self { world: world.clone(), sender })
     }
 
     /// Sends the request and reads the whole response, for no longer than `limit`. The connection ends with it.
@@ -77,27 +74,17 @@ impl Connection {
         limit: Duration,
     ) -> Result<Response<Bytes>, ClientError> {
         let exchange = async {
-            let response = self
-                .sender
-                .send_request(request.map(Full::new))
-                .await
-                .map_err(ClientError::Broken)?;
+            let response =
+                self.sender.send_request(request.map(Full::new)).await.map_err(ClientError::Broken)?;
             let (head, body) = response.into_parts();
-            let body = Limited::new(body, MAX_RESPONSE)
-                .collect()
-                .await
-                .map_err(body_error)?;
+            let body = Limited::new(body, MAX_RESPONSE).collect().await.map_err(body_error)?;
             Ok(Response::from_parts(head, body.to_bytes()))
         };
-        within(&*self.world, limit, exchange)
-            .await
-            .unwrap_or(Err(ClientError::Timeout))
+        within(&*self.world, limit, exchange).await.unwrap_or(Err(ClientError::Timeout))
     }
 }
 
 /// What [`Limited`] fails with is either its own limit or the body's error.
 fn body_error(error: Box<dyn std::error::Error + Send + Sync>) -> ClientError {
-    error
-        .downcast::<hyper::Error>()
-        .map_or(ClientError::TooLarge, |error| ClientError::Broken(*error))
+    error.downcast::<hyper::Error>().map_or(ClientError::TooLarge, |error| ClientError::Broken(*error))
 }

@@ -81,9 +81,7 @@ impl<'de> Visitor<'de> for Strict {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value)
-            .map(Value::Number)
-            .ok_or_else(|| E::custom("number out of range"))
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("number out of range"))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -129,10 +127,7 @@ mod tests {
 
     #[test]
     fn order_spacing_and_spelling_of_numbers_do_not_matter() {
-        assert_eq!(
-            digest(r#"{"a":1,"b":[2]}"#),
-            digest(r#" {"b":[2.0],"a":1.0} "#)
-        );
+        assert_eq!(digest(r#"{"a":1,"b":[2]}"#), digest(r#" {"b":[2.0],"a":1.0} "#));
         assert_eq!(digest(r#"{"a":1e2}"#), digest(r#"{"a":100}"#));
         assert_eq!(digest(r#"{"a":"\u00e9"}"#), digest(r#"{"a":"é"}"#));
     }
@@ -147,10 +142,7 @@ mod tests {
     #[test]
     fn the_scheme_is_part_of_it() {
         // SHA-256 of `{}`.
-        assert_eq!(
-            digest("{}"),
-            "jcs1:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
-        );
+        assert_eq!(digest("{}"), "jcs1:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a");
     }
 
     #[test]

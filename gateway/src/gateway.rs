@@ -31,11 +31,7 @@ pub struct GatewayConfig {
 ///
 /// # Errors
 /// What binding or accepting says.
-pub async fn run(
-    world: SharedWorld,
-    store: Arc<dyn Store>,
-    config: GatewayConfig,
-) -> io::Result<()> {
+pub async fn run(world: SharedWorld, store: Arc<dyn Store>, config: GatewayConfig) -> io::Result<()> {
     let listener = world.listen(config.port).await?;
     run_on(world, store, config, listener).await
 }
@@ -55,9 +51,7 @@ pub async fn run_on(
     let instances = config.instances.into_iter();
     let api = Api {
         protocol: Arc::new(parts.protocol),
-        instances: instances
-            .map(|instance| (instance.id.clone(), instance))
-            .collect(),
+        instances: instances.map(|instance| (instance.id.clone(), instance)).collect(),
     };
     serve_on(world, listener, router(Arc::new(api))).await
 }
@@ -78,13 +72,8 @@ pub(crate) fn assemble(
     let alarm = Arc::new(Alarm::default());
     let wakeups = Arc::new(Wakeups::default());
     let provider = Arc::new(WhatsApp::new(world.clone(), provider, &policy));
-    let ledger = Ledger::new(
-        world.clone(),
-        store,
-        policy.clone(),
-        alarm.clone(),
-        provider.retention().map(as_ms),
-    );
+    let ledger =
+        Ledger::new(world.clone(), store, policy.clone(), alarm.clone(), provider.retention().map(as_ms));
     let sweeper = Sweeper {
         world: world.clone(),
         ledger: ledger.clone(),
@@ -93,12 +82,6 @@ pub(crate) fn assemble(
         wakeups: wakeups.clone(),
         alarm,
     };
-    let protocol = Protocol {
-        world,
-        ledger,
-        policy,
-        provider,
-        wakeups,
-    };
+    let protocol = Protocol { world, ledger, policy, provider, wakeups };
     Parts { protocol, sweeper }
 }

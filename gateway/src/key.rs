@@ -93,10 +93,7 @@ mod tests {
     fn quoted_and_bare_are_the_same_key() {
         assert_eq!(read(&[b"cart-7:1|a"]), Ok(Some("cart-7:1|a".into())));
         assert_eq!(read(&[b"\"cart-7:1|a\""]), Ok(Some("cart-7:1|a".into())));
-        assert_eq!(
-            read(&[b"\"a \\\"b\\\\c, d\""]),
-            Ok(Some("a \"b\\c, d".into()))
-        );
+        assert_eq!(read(&[b"\"a \\\"b\\\\c, d\""]), Ok(Some("a \"b\\c, d".into())));
         assert_eq!(read(&[]), Ok(None));
     }
 
@@ -123,13 +120,7 @@ mod tests {
     fn length_is_counted_without_the_quotes() {
         let longest = "k".repeat(255);
         assert_eq!(read(&[longest.as_bytes()]), Ok(Some(longest.clone())));
-        assert_eq!(
-            read(&[format!("\"{longest}\"").as_bytes()]),
-            Ok(Some(longest.clone()))
-        );
-        assert_eq!(
-            read(&[format!("{longest}k").as_bytes()]),
-            Err(KeyError::TooLong)
-        );
+        assert_eq!(read(&[format!("\"{longest}\"").as_bytes()]), Ok(Some(longest.clone())));
+        assert_eq!(read(&[format!("{longest}k").as_bytes()]), Err(KeyError::TooLong));
     }
 }

@@ -29,13 +29,7 @@ impl Ledger {
         alarm: Arc<Alarm>,
         retention_ms: Option<i64>,
     ) -> Self {
-        Self {
-            world,
-            store,
-            policy,
-            alarm,
-            retention_ms,
-        }
+        Self { world, store, policy, alarm, retention_ms }
     }
 
     pub(crate) async fn claim(
@@ -108,12 +102,7 @@ impl Ledger {
     }
 
     pub(crate) async fn release(&self, slot: &Slot, token: i64) -> Result<Reply, StoreError> {
-        self.execute(Command::Release {
-            slot: slot.clone(),
-            token,
-            now_ms: self.world.clock_ms(),
-        })
-        .await
+        self.execute(Command::Release { slot: slot.clone(), token, now_ms: self.world.clock_ms() }).await
     }
 
     pub(crate) async fn fence(&self, slot: &Slot, claim_id: &str) -> Result<Reply, StoreError> {
@@ -154,19 +143,13 @@ impl Ledger {
             now_ms,
             settle_lease_end_ms: now_ms.saturating_add(as_ms(self.policy.lease)),
             skew_ms: as_ms(self.policy.skew),
-            first_dispatch_at_or_after_ms: now_ms
-                .saturating_add(dead_after_ms)
-                .saturating_sub(retention_ms),
+            first_dispatch_at_or_after_ms: now_ms.saturating_add(dead_after_ms).saturating_sub(retention_ms),
             dead_before_ms: now_ms.saturating_sub(dead_after_ms),
         })
         .await
     }
 
-    pub(crate) async fn release_asked(
-        &self,
-        slot: &Slot,
-        settle_token: i64,
-    ) -> Result<Reply, StoreError> {
+    pub(crate) async fn release_asked(&self, slot: &Slot, settle_token: i64) -> Result<Reply, StoreError> {
         self.execute(Command::ReleaseAsked {
             slot: slot.clone(),
             settle_token,

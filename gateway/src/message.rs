@@ -37,10 +37,7 @@ impl TextMessage {
         let text = text
             .filter(|text| (1..=MAX_TEXT_CHARACTERS).contains(&text.chars().count()))
             .ok_or(MessageError::Text)?;
-        Ok(Self {
-            to: to.to_owned(),
-            text: text.to_owned(),
-        })
+        Ok(Self { to: to.to_owned(), text: text.to_owned() })
     }
 }
 
@@ -60,18 +57,12 @@ mod tests {
         assert!(TextMessage::from_value(&valid).is_ok());
         for (value, expected) in [
             (json!(null), MessageError::To),
-            (
-                json!({"to": 5_511_999_990_001_u64, "text": "x"}),
-                MessageError::To,
-            ),
+            (json!({"to": 5_511_999_990_001_u64, "text": "x"}), MessageError::To),
             (json!({"to": "+551199999", "text": "x"}), MessageError::To),
             (json!({"to": "1234567", "text": "x"}), MessageError::To),
             (json!({"to": "12345678"}), MessageError::Text),
             (json!({"to": "12345678", "text": ""}), MessageError::Text),
-            (
-                json!({"to": "12345678", "text": "x".repeat(4097)}),
-                MessageError::Text,
-            ),
+            (json!({"to": "12345678", "text": "x".repeat(4097)}), MessageError::Text),
         ] {
             assert_eq!(TextMessage::from_value(&value), Err(expected), "{value}");
         }

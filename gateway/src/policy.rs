@@ -8,10 +8,7 @@ use serde::{Deserialize, Deserializer};
 const PROFILES: &[(&str, &str)] = &[
     ("strict", include_str!("../profiles/strict.toml")),
     ("zap", include_str!("../profiles/zap.toml")),
-    (
-        "ietf-gateway",
-        include_str!("../profiles/ietf-gateway.toml"),
-    ),
+    ("ietf-gateway", include_str!("../profiles/ietf-gateway.toml")),
 ];
 
 /// Where records are kept (S5, S10).
@@ -121,8 +118,16 @@ impl Policy {
     /// # Errors
     /// [`PolicyError::NoProfile`], which lists the known ones.
     pub fn profile(name: &str) -> Result<Self, PolicyError> {
+        Self::profile_with(name, &toml::Table::new())
+    }
+
+    /// The built-in profile of this name, but for the fields that `overrides` sets.
+    ///
+    /// # Errors
+    /// [`PolicyError::NoProfile`], and [`PolicyError::Malformed`] for a field that is not one.
+    pub fn profile_with(name: &str, overrides: &toml::Table) -> Result<Self, PolicyError> {
         match PROFILES.iter().find(|(known, _)| *known == name) {
-            Some((_, text)) => Self::from_toml(text),
+            Some((_, text)) => Self::over_strict([toml::from_str(text)?, overrides.clone()]),
             None => Err(PolicyError::NoProfile {
                 name: name.to_owned(),
                 known: Self::profile_names().collect::<Vec<_>>().join(", "),
@@ -135,9 +140,14 @@ impl Policy {
     /// # Errors
     /// [`PolicyError::Malformed`] for an unknown field, a wrong unit or a wrong type.
     pub fn from_toml(text: &str) -> Result<Self, PolicyError> {
+        Self::over_strict([toml::from_str(text)?, toml::Table::new()])
+    }
+
+    fn over_strict(layers: [toml::Table; 2]) -> Result<Self, PolicyError> {
         let mut fields: toml::Table = toml::from_str(PROFILES[0].1)?;
-        let overrides: toml::Table = toml::from_str(text)?;
-        fields.extend(overrides);
+        for layer in layers {
+            fields.extend(layer);
+        }
         Ok(fields.try_into()?)
     }
 
@@ -202,12 +212,7 @@ mod tests {
         assert_eq!(strict.tombstone, Duration::from_secs(30 * 24 * 3600));
         assert_eq!(
             zap,
-            Policy {
-                name: "zap".into(),
-                tombstone: Duration::ZERO,
-                answers: Answers::Memory,
-                ..strict
-            }
+            Policy { name: "zap".into(), tombstone: Duration::ZERO, answers: Answers::Memory, ..strict }
         );
     }
 
@@ -234,9 +239,7 @@ mod tests {
     fn mistakes_are_named() {
         let error = Policy::from_toml("leese = \"3s\"").unwrap_err().to_string();
         assert!(error.contains("leese"), "{error}");
-        let error = Policy::from_toml("lease = \"3 parsecs\"")
-            .unwrap_err()
-            .to_string();
+        let error = Policy::from_toml("lease = \"3 parsecs\"").unwrap_err().to_string();
         assert!(error.contains("3 parsecs"), "{error}");
     }
 

@@ -32,17 +32,12 @@ impl TokioWorld {
 impl World for TokioWorld {
     fn clock_ms(&self) -> i64 {
         let time = clock_gettime(ClockId::Realtime);
-        time.tv_sec
-            .saturating_mul(1000)
-            .saturating_add(time.tv_nsec / 1_000_000)
+        time.tv_sec.saturating_mul(1000).saturating_add(time.tv_nsec / 1_000_000)
     }
 
     fn since_boot(&self) -> Duration {
         let Timespec { tv_sec, tv_nsec } = clock_gettime(SINCE_BOOT);
-        Duration::new(
-            u64::try_from(tv_sec).unwrap_or_default(),
-            u32::try_from(tv_nsec).unwrap_or_default(),
-        )
+        Duration::new(u64::try_from(tv_sec).unwrap_or_default(), u32::try_from(tv_nsec).unwrap_or_default())
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<()> {

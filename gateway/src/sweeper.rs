@@ -107,55 +107,28 @@ impl Sweeper {
 
     /// Wakes whoever waits for a key that the sweep touched; tells whether there was one.
     fn wake(&self, reply: &Reply) -> bool {
-        let Reply::Swept {
-            released,
-            unknown,
-            expired,
-            forgotten,
-        } = reply
-        else {
+        let Reply::Swept { released, unknown, expired, forgotten } = reply else {
             return false;
         };
         for slot in released.iter().chain(unknown) {
             self.wakeups.settled(slot);
         }
-        [released, unknown, expired, forgotten]
-            .iter()
-            .any(|slots| !slots.is_empty())
+        [released, unknown, expired, forgotten].iter().any(|slots| !slots.is_empty())
     }
 
     /// Begins one re-ask, if one is due; it then runs in a task of its own.
-    async fn begin_ask(
-        &self,
-        retention_ms: i64,
-        asking: &Arc<Semaphore>,
-    ) -> Result<bool, StoreError> {
+    async fn begin_ask(&self, retention_ms: i64, asking: &Arc<Semaphore>) -> Result<bool, StoreError> {
         let Ok(permit) = asking.clone().acquire_owned().await else {
             return Ok(false);
         };
         let begun_ms = self.world.clock_ms();
         let begun = self.world.since_boot();
-        let Reply::Ask {
-            slot,
-            reference,
-            request,
-            settle_token,
-            asks,
-            alone,
-        } = self.ledger.begin_ask(retention_ms).await?
+        let Reply::Ask { slot, reference, request, settle_token, asks, alone } =
+            self.ledger.begin_ask(retention_ms).await?
         else {
             return Ok(false);
         };
-        let ask = Ask {
-            slot,
-            reference,
-            request,
-            settle_token,
-            asks,
-            is_alone: alone,
-            begun_ms,
-            begun,
-        };
+        let ask = Ask { slot, reference, request, settle_token, asks, is_alone: alone, begun_ms, begun };
         let sweeper = self.clone();
         self.world.spawn(Box::pin(async move {
             sweeper.ask(ask).await;
@@ -169,13 +142,9 @@ impl Sweeper {
         let outcome = match serde_json::from_str::<Outbound>(&ask.request) {
             Ok(outbound) => {
                 let deadline = ask.begun + self.policy.send_deadline;
-                self.provider
-                    .dispatch(&outbound, &ask.reference, deadline)
-                    .await
+                self.provider.dispatch(&outbound, &ask.reference, deadline).await
             }
-            Err(error) => Outcome::NotSent {
-                why: error.to_string(),
-            },
+            Err(error) => Outcome::NotSent { why: error.to_string() },
         };
         self.world.reach(points::AFTER_REASK).await;
         self.settle(&ask, outcome).await;
@@ -200,24 +169,16 @@ impl Sweeper {
             Outcome::NotSent { .. } | Outcome::Ambiguous { .. } => Duration::ZERO,
         };
         let now_ms = self.world.clock_ms();
-        let next_ask_ms = now_ms
-            .saturating_add(as_ms(backoff(ask.asks)))
-            .max(ask.begun_ms.saturating_add(as_ms(later)));
-        let _ = self
-            .ledger
-            .ask_later(&ask.slot, ask.settle_token, next_ask_ms)
-            .await;
+        let next_ask_ms =
+            now_ms.saturating_add(as_ms(backoff(ask.asks))).max(ask.begun_ms.saturating_add(as_ms(later)));
+        let _ = self.ledger.ask_later(&ask.slot, ask.settle_token, next_ask_ms).await;
     }
 
     async fn record(&self, ask: &Ask, message_id: &str) {
         let answer = sent(message_id);
         let lease_end = ask.begun + self.policy.lease;
         let mut pause = SHORTEST_REST;
-        while self
-            .ledger
-            .done(&ask.slot, &ask.reference, &answer)
-            .await
-            .is_err()
+        while self.ledger.done(&ask.slot, &ask.reference, &answer).await.is_err()
             && self.world.since_boot() < lease_end
         {
             self.world.sleep(pause).await;

@@ -38,13 +38,7 @@ pub(crate) struct TestWorld {
 
 impl TestWorld {
     pub(crate) fn new(host: u8, provider: Arc<TestProvider>) -> Self {
-        Self {
-            start: Instant::now(),
-            host,
-            drawn: AtomicU64::new(0),
-            provider,
-            holds: Mutex::default(),
-        }
+        Self { start: Instant::now(), host, drawn: AtomicU64::new(0), provider, holds: Mutex::default() }
     }
 
     pub(crate) fn hold(&self, point: &'static str, duration: Duration) {
@@ -125,10 +119,7 @@ pub(crate) struct TestProvider {
 
 impl TestProvider {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self {
-            behaviour: Mutex::new(Behaviour::Accepts),
-            ledger: Mutex::default(),
-        })
+        Arc::new(Self { behaviour: Mutex::new(Behaviour::Accepts), ledger: Mutex::default() })
     }
 
     pub(crate) fn becomes(&self, behaviour: Behaviour) {
@@ -144,16 +135,12 @@ impl TestProvider {
     }
 
     fn router(self: Arc<Self>) -> Router {
-        Router::new()
-            .route("/4711/messages", post(take))
-            .with_state(self)
+        Router::new().route("/4711/messages", post(take)).with_state(self)
     }
 
     fn known(&self, key: Option<&str>) -> Option<String> {
         let ledger = self.ledger.lock().unwrap();
-        let (_, id) = ledger
-            .iter()
-            .find(|(known, _)| known.is_some() && known.as_deref() == key)?;
+        let (_, id) = ledger.iter().find(|(known, _)| known.is_some() && known.as_deref() == key)?;
         Some(id.clone())
     }
 
@@ -165,13 +152,8 @@ impl TestProvider {
     }
 }
 
-async fn take(
-    State(provider): State<Arc<TestProvider>>,
-    headers: HeaderMap,
-) -> (StatusCode, String) {
-    let key = headers
-        .get(IDEMPOTENCY_KEY)
-        .map(|value| value.to_str().unwrap().to_owned());
+async fn take(State(provider): State<Arc<TestProvider>>, headers: HeaderMap) -> (StatusCode, String) {
+    let key = headers.get(IDEMPOTENCY_KEY).map(|value| value.to_str().unwrap().to_owned());
     let known = provider.known(key.as_deref());
     let behaviour = provider.behaviour();
     let refusal = json!({ "error": { "code": 131_026, "message": "undeliverable" } });
@@ -184,10 +166,7 @@ async fn take(
     }
     match behaviour {
         Behaviour::ActsThenFails => (StatusCode::INTERNAL_SERVER_ERROR, String::new()),
-        _ => (
-            StatusCode::OK,
-            json!({ "messages": [{ "id": id }] }).to_string(),
-        ),
+        _ => (StatusCode::OK, json!({ "messages": [{ "id": id }] }).to_string()),
     }
 }
 
@@ -225,9 +204,7 @@ impl FaultyStore {
     fn fault(&self, command: &Command) -> Option<Fault> {
         let command = serde_json::to_value(command).unwrap();
         let mut faults = self.faults.lock().unwrap();
-        let index = faults
-            .iter()
-            .position(|(name, _)| command["command"] == *name)?;
+        let index = faults.iter().position(|(name, _)| command["command"] == *name)?;
         Some(faults.remove(index).1)
     }
 }

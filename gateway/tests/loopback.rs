@@ -55,9 +55,7 @@ impl House {
     async fn build(profile: &str, ability: Ability) -> Self {
         let world: SharedWorld = TokioWorld::shared();
         let provider = Arc::new(Provider::default());
-        let routes = Router::new()
-            .route("/4711/messages", post(take))
-            .with_state(provider.clone());
+        let routes = Router::new().route("/4711/messages", post(take)).with_state(provider.clone());
         let listener = world.listen(0).await.unwrap();
         let provider_port = listener.port();
         tokio::spawn(serve_on(world.clone(), listener, routes));
@@ -82,12 +80,7 @@ impl House {
         let listener = world.listen(config.port).await.unwrap();
         let port = listener.port();
         tokio::spawn(run_on(world, store, config, listener));
-        Self {
-            client: Client::builder().no_proxy().build().unwrap(),
-            port,
-            provider,
-            sqlite,
-        }
+        Self { client: Client::builder().no_proxy().build().unwrap(), port, provider, sqlite }
     }
 
     fn post(&self, path: &str) -> RequestBuilder {
@@ -121,16 +114,10 @@ impl House {
 const HELLO: &str = r#"{"to":"5511999990001","text":"oi"}"#;
 
 async fn slug(response: Response) -> String {
-    assert_eq!(
-        response.headers()["content-type"],
-        "application/problem+json"
-    );
+    assert_eq!(response.headers()["content-type"], "application/problem+json");
     let body: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap();
     let problem = body["type"].as_str().unwrap();
-    problem
-        .strip_prefix("urn:onceproof:problem:")
-        .unwrap()
-        .to_owned()
+    problem.strip_prefix("urn:onceproof:problem:").unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -155,9 +142,7 @@ async fn the_same_key_acts_once_and_is_replayed() {
     assert_eq!(again.headers()["content-type"], "application/json");
     assert_eq!(again.text().await.unwrap(), first);
 
-    let other = house
-        .send("k", r#"{"to":"5511999990001","text":"x"}"#)
-        .await;
+    let other = house.send("k", r#"{"to":"5511999990001","text":"x"}"#).await;
     assert_eq!(other.status(), 422);
     assert_eq!(slug(other).await, "key-reused");
     assert_eq!(house.effects(), 1);
@@ -180,12 +165,7 @@ async fn concurrent_duplicates_act_once() {
 async fn without_a_key_nothing_is_protected() {
     let house = House::build("strict", Ability::Opaque).await;
     for _ in 0..2 {
-        let response = house
-            .post("/v1/instances/loja-1/messages/text")
-            .body(HELLO)
-            .send()
-            .await
-            .unwrap();
+        let response = house.post("/v1/instances/loja-1/messages/text").body(HELLO).send().await.unwrap();
         assert_eq!(response.status(), 200);
     }
     assert_eq!(house.effects(), 2);
@@ -196,10 +176,7 @@ async fn without_a_key_nothing_is_protected() {
 async fn bad_requests_touch_no_key() {
     let house = House::build("strict", Ability::Opaque).await;
     let long = "k".repeat(256);
-    let huge = format!(
-        r#"{{"to":"5511999990001","text":"{}"}}"#,
-        "x".repeat(1 << 20)
-    );
+    let huge = format!(r#"{{"to":"5511999990001","text":"{}"}}"#, "x".repeat(1 << 20));
     for (key, body, status, expected) in [
         ("", HELLO, 400, "bad-key"),
         (long.as_str(), HELLO, 400, "bad-key"),
@@ -226,10 +203,7 @@ async fn bad_requests_touch_no_key() {
     let stranger = stranger.body(HELLO).send().await.unwrap();
     assert_eq!(stranger.status(), 404);
     assert_eq!(slug(stranger).await, "unknown-instance");
-    let url = format!(
-        "http://127.0.0.1:{}/v1/instances/loja-1/messages/text",
-        house.port
-    );
+    let url = format!("http://127.0.0.1:{}/v1/instances/loja-1/messages/text", house.port);
     for token in ["", "secrets", "Secret"] {
         let response = house.client.post(&url).bearer_auth(token).body(HELLO);
         let response = response.send().await.unwrap();
@@ -243,11 +217,9 @@ async fn bad_requests_touch_no_key() {
 #[tokio::test]
 async fn a_definite_refusal_frees_the_key() {
     let house = House::build("strict", Ability::Opaque).await;
-    for (status, answered, expected) in [
-        (400, 400, "message-refused"),
-        (429, 429, "message-refused"),
-        (401, 502, "provider-refused"),
-    ] {
+    for (status, answered, expected) in
+        [(400, 400, "message-refused"), (429, 429, "message-refused"), (401, 502, "provider-refused")]
+    {
         house.provider.status.store(status, Ordering::SeqCst);
         let response = house.send("k", HELLO).await;
         assert_eq!(response.status(), answered);
@@ -255,9 +227,7 @@ async fn a_definite_refusal_frees_the_key() {
         assert!(house.states().is_empty());
     }
     house.provider.status.store(0, Ordering::SeqCst);
-    let corrected = house
-        .send("k", r#"{"to":"5511999990001","text":"x"}"#)
-        .await;
+    let corrected = house.send("k", r#"{"to":"5511999990001","text":"x"}"#).await;
     assert_eq!(corrected.status(), 200);
 }
 
@@ -314,10 +284,7 @@ async fn what_is_not_served_is_a_problem_too() {
         assert_eq!(response.status(), status, "{path}");
         assert_eq!(slug(response).await, expected);
     }
-    let url = format!(
-        "http://127.0.0.1:{}/v1/instances/loja-1/messages/text",
-        house.port
-    );
+    let url = format!("http://127.0.0.1:{}/v1/instances/loja-1/messages/text", house.port);
     let response = house.client.get(url).send().await.unwrap();
     assert_eq!(response.status(), 405);
     assert_eq!(slug(response).await, "unknown-method");

@@ -50,6 +50,8 @@ impl Cast for Probe {
         }
     }
 
+    fn change(&self, _change: &onceproof::sim::action::Change) {}
+
     fn curtain(&self, _now_ms: u64) {}
 }
 

@@ -142,12 +142,7 @@ struct Seen {
     cost: Cost,
 }
 
-fn play_on(
-    engine: &dyn Engine,
-    faults: &str,
-    seed: u64,
-    script: &Script,
-) -> Result<Seen, CannotPlay> {
+fn play_on(engine: &dyn Engine, faults: &str, seed: u64, script: &Script) -> Result<Seen, CannotPlay> {
     let source = format!(
         "title = \"t\"\nstory = \"s\"\nrules = [\"H1\"]\n[world]\nprofiles = [\"strict\"]\nabilities = [\"keyed\"]\n\
          [[step]]\nat = \"0s\"\nsend = {{ op = \"a\", to = \"5511999990001\", text = \"t\" }}\n{faults}\n[expect]\n\
@@ -175,13 +170,7 @@ fn play_on(
     let mut echo = std::mem::take(&mut *heard.lock().unwrap());
     let curtain = echo.pop();
     assert_eq!(curtain, Some(format!("curtain {}", cost.simulated_ms)));
-    Ok(Seen {
-        peer,
-        echo,
-        history,
-        digest,
-        cost,
-    })
+    Ok(Seen { peer, echo, history, digest, cost })
 }
 
 fn script<F>(script: impl Fn(Peer) -> F + Send + Sync + 'static) -> Script
@@ -204,8 +193,7 @@ where
     F: Future<Output = ()> + Send + 'static,
 {
     let script = script(body);
-    let play =
-        |engine: &dyn Engine, seed| play_on(engine, faults, seed, &script).expect("playable");
+    let play = |engine: &dyn Engine, seed| play_on(engine, faults, seed, &script).expect("playable");
     for seed in 1..20 {
         let (ours, theirs) = (play(&EventEngine, seed), play(&TurmoilEngine, seed));
         assert_eq!(ours.peer, theirs.peer, "seed {seed}");
@@ -229,8 +217,7 @@ fn without_faults_everything_is_echoed() {
 
 #[test]
 fn a_silent_death_is_not_heard_and_connecting_hangs() {
-    let fault =
-        "[[fault]]\nat = \"100ms\"\ncrash = \"gateway-1\"\nsilent = true\nrestart = \"900ms\"";
+    let fault = "[[fault]]\nat = \"100ms\"\ncrash = \"gateway-1\"\nsilent = true\nrestart = \"900ms\"";
     let seen = play_both(fault, |peer| async move {
         let mut old = peer.connect("before").await.expect("connected");
         peer.echo(&mut old, "one").await;
@@ -257,16 +244,12 @@ fn a_silent_death_is_not_heard_and_connecting_hangs() {
     assert_eq!(seen.echo, ["one", "four"]);
     let starts = |entry: &&Entry| matches!(&entry.event, Event::Start { incarnation: 2 });
     let restart = seen.history.iter().find(starts).expect("a restart");
-    assert_eq!(
-        (restart.host.as_str(), restart.at_ms),
-        ("gateway-1", BOOT_MS + 1000)
-    );
+    assert_eq!((restart.host.as_str(), restart.at_ms), ("gateway-1", BOOT_MS + 1000));
 }
 
 #[test]
 fn a_kill_is_heard_at_once_and_connecting_is_refused() {
-    let fault =
-        "[[fault]]\nat = \"100ms\"\ncrash = \"gateway-1\"\nsilent = false\nrestart = \"900ms\"";
+    let fault = "[[fault]]\nat = \"100ms\"\ncrash = \"gateway-1\"\nsilent = false\nrestart = \"900ms\"";
     let seen = play_both(fault, |peer| async move {
         let mut old = peer.connect("before").await.expect("connected");
         peer.echo(&mut old, "one").await;
@@ -292,7 +275,8 @@ fn a_kill_is_heard_at_once_and_connecting_is_refused() {
 
 #[test]
 fn a_lost_cut_swallows_what_is_sent_and_resets_what_it_tore_when_it_heals() {
-    let fault = "[[fault]]\nat = \"100ms\"\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"\nheal = \"300ms\"";
+    let fault =
+        "[[fault]]\nat = \"100ms\"\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"\nheal = \"300ms\"";
     let seen = play_both(fault, |peer| async move {
         let mut torn = peer.connect("before").await.expect("connected");
         let mut whole = peer.connect("before").await.expect("connected");
@@ -302,16 +286,14 @@ fn a_lost_cut_swallows_what_is_sent_and_resets_what_it_tore_when_it_heals() {
         peer.echo(&mut torn, "two").await;
         peer.echo(&mut whole, "three").await;
     });
-    assert_eq!(
-        seen.peer[2..],
-        ["one hangs", "two broken", "three echoed three"]
-    );
+    assert_eq!(seen.peer[2..], ["one hangs", "two broken", "three echoed three"]);
     assert_eq!(seen.echo, ["one", "three"]);
 }
 
 #[test]
 fn what_is_under_way_when_a_cut_strikes_tears_its_connection_too() {
-    let fault = "[[fault]]\nat = \"100ms\"\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"\nheal = \"300ms\"";
+    let fault =
+        "[[fault]]\nat = \"100ms\"\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"\nheal = \"300ms\"";
     let mut torn = 0;
     for seed in 1..20 {
         let seen = play(fault, seed, |peer| async move {
@@ -331,7 +313,8 @@ fn what_is_under_way_when_a_cut_strikes_tears_its_connection_too() {
 
 #[test]
 fn connecting_through_a_cut_back_hangs_and_the_server_acts_on_nothing() {
-    let fault = "[[fault]]\nat = \"10ms\"\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"\nheal = \"500ms\"";
+    let fault =
+        "[[fault]]\nat = \"10ms\"\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"\nheal = \"500ms\"";
     let seen = play_both(fault, |peer| async move {
         peer.until(50).await;
         peer.connect("through the cut").await;
@@ -339,14 +322,7 @@ fn connecting_through_a_cut_back_hangs_and_the_server_acts_on_nothing() {
         let mut after = peer.connect("after it").await.expect("connected");
         peer.echo(&mut after, "one").await;
     });
-    assert_eq!(
-        seen.peer,
-        [
-            "through the cut hangs",
-            "after it connects",
-            "one echoed one"
-        ]
-    );
+    assert_eq!(seen.peer, ["through the cut hangs", "after it connects", "one echoed one"]);
 }
 
 #[test]
@@ -386,9 +362,8 @@ impl Drop for LastWish {
 #[test]
 fn a_dead_incarnation_spawns_nothing() {
     for silent in [true, false] {
-        let fault = format!(
-            "[[fault]]\nat = \"100ms\"\ncrash = \"producer\"\nsilent = {silent}\nrestart = \"1s\""
-        );
+        let fault =
+            format!("[[fault]]\nat = \"100ms\"\ncrash = \"producer\"\nsilent = {silent}\nrestart = \"1s\"");
         let seen = play(&fault, 1, |peer| async move {
             let born = peer.world.since_boot().as_millis();
             peer.note(format!("born at {born}"));
@@ -431,10 +406,7 @@ fn a_fault_strikes_on_time_in_the_middle_of_a_quiet_day() {
         found.expect("it happened").at_ms - BOOT_MS
     };
     assert_eq!(at(|event| matches!(event, Event::Fault { .. })), 43_200_000);
-    assert_eq!(
-        at(|event| matches!(event, Event::Start { incarnation: 2 })),
-        64_800_000
-    );
+    assert_eq!(at(|event| matches!(event, Event::Start { incarnation: 2 })), 64_800_000);
     assert!(seen.cost.iterations < 120, "{:?}", seen.cost);
 }
 
@@ -471,10 +443,7 @@ fn what_it_cannot_play_it_refuses_by_name() {
             "at = \"1s\"\ncut = \"gateway-1 -> producer\"",
             "cuts gateway-1 -> producer, packets held, but turmoil drops",
         ),
-        (
-            "at = \"1s\"\nfreeze = \"gateway-1\"",
-            "freezes gateway-1, but turmoil runs every living host",
-        ),
+        ("at = \"1s\"\nfreeze = \"gateway-1\"", "freezes gateway-1, but turmoil runs every living host"),
         (
             "at = \"1s\"\nrefuse = \"gateway-1\"",
             "refuses connections to gateway-1, but turmoil closes a port",
@@ -496,9 +465,7 @@ fn what_it_cannot_play_it_refuses_by_name() {
     for (fault, wanted) in refusals {
         let playable = "[[fault]]\nat = \"1s\"\ncrash = \"gateway-1\"";
         let faults = format!("{playable}\n[[fault]]\n{fault}");
-        let refusal = play_on(&TurmoilEngine, &faults, 1, &never)
-            .err()
-            .expect(fault);
+        let refusal = play_on(&TurmoilEngine, &faults, 1, &never).err().expect(fault);
         let text = refusal.to_string();
         assert!(text.contains("fault 2 ") && text.contains(wanted), "{text}");
         assert!(!text.contains("fault 1"), "{text}");
@@ -508,13 +475,6 @@ fn what_it_cannot_play_it_refuses_by_name() {
 #[test]
 fn a_run_that_waits_for_what_never_comes_is_told_apart_from_a_long_one() {
     let endless = script(|_| std::future::pending());
-    let refusal = play_on(&TurmoilEngine, "", 1, &endless)
-        .err()
-        .expect("it ends");
-    assert!(
-        refusal
-            .to_string()
-            .contains("waits for what will never come"),
-        "{refusal}"
-    );
+    let refusal = play_on(&TurmoilEngine, "", 1, &endless).err().expect("it ends");
+    assert!(refusal.to_string().contains("waits for what will never come"), "{refusal}");
 }

@@ -57,11 +57,7 @@ pub(crate) fn router(api: Arc<Api>) -> Router {
 }
 
 async fn no_route() -> Response<Body> {
-    let problem = Problem::new(
-        StatusCode::NOT_FOUND,
-        "unknown-route",
-        "there is nothing here",
-    );
+    let problem = Problem::new(StatusCode::NOT_FOUND, "unknown-route", "there is nothing here");
     problem.into_response().map(Body::from)
 }
 
@@ -96,10 +92,7 @@ impl Api {
         let value = fingerprint::parse(&body).map_err(bad_json)?;
         Ok(SendRequest {
             phone_number_id: instance.phone_number_id.clone(),
-            slot: key.map(|key| Slot {
-                scope: format!("{}/{TEXT_ROUTE}", instance.id),
-                key,
-            }),
+            slot: key.map(|key| Slot { scope: format!("{}/{TEXT_ROUTE}", instance.id), key }),
             fingerprint: fingerprint::of_value(&value).map_err(bad_json)?,
             message: TextMessage::from_value(&value),
         })
@@ -129,11 +122,9 @@ impl Api {
                 format!("the body is over {limit} bytes"),
             )),
             Some(Err(error)) => Err(Problem::new(StatusCode::BAD_REQUEST, "bad-body", error)),
-            None => Err(Problem::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "bad-body",
-                "the body did not arrive in time",
-            )),
+            None => {
+                Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "bad-body", "the body did not arrive in time"))
+            }
         }
     }
 }

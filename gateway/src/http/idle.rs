@@ -21,9 +21,7 @@ pub(super) struct Busy<'a> {
 
 impl Activity {
     pub(super) fn new() -> Self {
-        Self {
-            handled: watch::Sender::new(0),
-        }
+        Self { handled: watch::Sender::new(0) }
     }
 
     pub(super) fn begin(&self) -> Busy<'_> {

@@ -32,13 +32,7 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub(crate) fn new(status: StatusCode, slug: &'static str, detail: impl ToString) -> Self {
-        Self {
-            status,
-            slug,
-            detail: detail.to_string(),
-            members: Map::new(),
-            headers: Vec::new(),
-        }
+        Self { status, slug, detail: detail.to_string(), members: Map::new(), headers: Vec::new() }
     }
 
     /// 504: the message may have been sent; `reference` is what to ask the status by (S11).
@@ -60,14 +54,9 @@ impl Problem {
 
     /// 401.
     pub(crate) fn unauthorized() -> Self {
-        let mut problem = Self::new(
-            StatusCode::UNAUTHORIZED,
-            "unauthorized",
-            "the bearer token is missing or wrong",
-        );
-        problem
-            .headers
-            .push((WWW_AUTHENTICATE, "Bearer".to_owned()));
+        let mut problem =
+            Self::new(StatusCode::UNAUTHORIZED, "unauthorized", "the bearer token is missing or wrong");
+        problem.headers.push((WWW_AUTHENTICATE, "Bearer".to_owned()));
         problem
     }
 
@@ -106,10 +95,7 @@ impl Problem {
 
     fn body(&self) -> String {
         let mut document = self.members.clone();
-        document.insert(
-            "type".into(),
-            json!(format!("{PROBLEM_TYPE_PREFIX}{}", self.slug)),
-        );
+        document.insert("type".into(), json!(format!("{PROBLEM_TYPE_PREFIX}{}", self.slug)));
         document.insert("title".into(), json!(self.slug.replace('-', " ")));
         document.insert("status".into(), json!(self.status.as_u16()));
         document.insert("detail".into(), json!(self.detail));

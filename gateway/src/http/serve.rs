@@ -31,18 +31,10 @@ pub async fn serve(world: SharedWorld, port: u16, router: Router) -> io::Result<
 ///
 /// # Errors
 /// What accepting says.
-pub async fn serve_on(
-    world: SharedWorld,
-    mut listener: Box<dyn Listener>,
-    router: Router,
-) -> io::Result<()> {
+pub async fn serve_on(world: SharedWorld, mut listener: Box<dyn Listener>, router: Router) -> io::Result<()> {
     loop {
         let io = listener.accept().await?;
-        world.spawn(Box::pin(serve_connection(
-            world.clone(),
-            io,
-            router.clone(),
-        )));
+        world.spawn(Box::pin(serve_connection(world.clone(), io, router.clone())));
     }
 }
 

@@ -106,10 +106,7 @@ fn retry_after(response: &Response<bytes::Bytes>) -> Option<String> {
 }
 
 fn ambiguous(why: String) -> Outcome {
-    Outcome::Ambiguous {
-        why,
-        is_answered: true,
-    }
+    Outcome::Ambiguous { why, is_answered: true }
 }
 
 #[cfg(test)]

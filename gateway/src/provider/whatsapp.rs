@@ -63,10 +63,7 @@ impl Outbound {
             "text": { "body": message.text },
             "biz_opaque_callback_data": reference,
         });
-        Self {
-            path: format!("/{phone_number_id}/messages"),
-            body: body.to_string(),
-        }
+        Self { path: format!("/{phone_number_id}/messages"), body: body.to_string() }
     }
 }
 
@@ -81,11 +78,7 @@ impl WhatsApp {
     /// A client that waits for an answer as long as the policy says.
     #[must_use]
     pub fn new(world: SharedWorld, config: ProviderConfig, policy: &Policy) -> Self {
-        Self {
-            world,
-            config,
-            timeout: policy.provider_timeout,
-        }
+        Self { world, config, timeout: policy.provider_timeout }
     }
 
     /// How long the provider remembers our reference; `None` where it takes no key.
@@ -99,23 +92,14 @@ impl WhatsApp {
 
     /// Sends a request, once: the connection first, then the clock, then the first byte (step 4 of the protocol).
     /// `deadline` is in [`crate::world::World::since_boot`]; past it nothing is written.
-    pub async fn dispatch(
-        &self,
-        outbound: &Outbound,
-        reference: &str,
-        deadline: Duration,
-    ) -> Outcome {
+    pub async fn dispatch(&self, outbound: &Outbound, reference: &str, deadline: Duration) -> Outcome {
         let request = match self.request(outbound, reference) {
             Ok(request) => request,
             Err(error) => return not_sent(error.to_string()),
         };
         let patience = deadline.saturating_sub(self.world.since_boot());
-        let opened = Connection::open(
-            &self.world,
-            &self.config.host,
-            self.config.port,
-            patience.min(self.timeout),
-        );
+        let opened =
+            Connection::open(&self.world, &self.config.host, self.config.port, patience.min(self.timeout));
         let connection = match opened.await {
             Ok(connection) => connection,
             Err(error) => return not_sent(error.to_string()),
@@ -127,10 +111,7 @@ impl WhatsApp {
         self.world.reach(points::AT_FIRST_BYTE).await;
         match connection.send(request, self.timeout).await {
             Ok(response) => classify(&response),
-            Err(error) => Outcome::Ambiguous {
-                why: error.to_string(),
-                is_answered: false,
-            },
+            Err(error) => Outcome::Ambiguous { why: error.to_string(), is_answered: false },
         }
     }
 
@@ -138,10 +119,7 @@ impl WhatsApp {
         let authority = format!("{}:{}", self.config.host, self.config.port);
         let mut request = Request::post(&outbound.path)
             .header(HOST, authority)
-            .header(
-                AUTHORIZATION,
-                format!("Bearer {}", self.config.access_token),
-            )
+            .header(AUTHORIZATION, format!("Bearer {}", self.config.access_token))
             .header(CONTENT_TYPE, "application/json");
         if self.retention().is_some() {
             request = request.header(IDEMPOTENCY_KEY, reference);

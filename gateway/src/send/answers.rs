@@ -25,8 +25,7 @@ pub(crate) fn sent(message_id: &str) -> StoredAnswer {
 /// A stored answer on its way to whoever asked first.
 pub(super) fn first(answer: &StoredAnswer) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(answer.body.clone()));
-    *response.status_mut() =
-        StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     for (name, value) in &answer.headers {
         if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
             response.headers_mut().append(name, value);
@@ -40,9 +39,7 @@ pub(super) fn repeated(view: &View) -> Response<Bytes> {
     match (view.state, &view.answer) {
         (State::Done, Some(answer)) => {
             let mut response = first(answer);
-            response
-                .headers_mut()
-                .insert(REPLAY, HeaderValue::from_static("true"));
+            response.headers_mut().insert(REPLAY, HeaderValue::from_static("true"));
             response
         }
         (State::Tombstone, _) => expired(view),
@@ -60,22 +57,12 @@ pub(super) fn unknown(reference: &str, why: &str) -> Response<Bytes> {
 
 /// A definite refusal. The provider's 401 and 403 concern our token there: the caller's own is good.
 pub(super) fn refused(refusal: &Refusal) -> Response<Bytes> {
-    let is_ours = matches!(
-        refusal.status,
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN
-    );
+    let is_ours = matches!(refusal.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     let problem = match is_ours {
-        true => Problem::new(
-            StatusCode::BAD_GATEWAY,
-            "provider-refused",
-            "the provider refused the gateway",
-        ),
+        true => Problem::new(StatusCode::BAD_GATEWAY, "provider-refused", "the provider refused the gateway"),
         false => Problem::new(refusal.status, "message-refused", &refusal.message),
     };
-    let problem = problem.with(
-        "providerError",
-        json!({ "code": refusal.code, "message": refusal.message }),
-    );
+    let problem = problem.with("providerError", json!({ "code": refusal.code, "message": refusal.message }));
     match &refusal.retry_after {
         Some(value) => problem.retry_after(value).into_response(),
         None => problem.into_response(),

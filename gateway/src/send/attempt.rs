@@ -30,10 +30,7 @@ impl Protocol {
         match self.mark(&mut claim, &reference, &request).await {
             Marked::Yes { deadline } => {
                 self.world.reach(points::AFTER_MARK).await;
-                let outcome = self
-                    .provider
-                    .dispatch(&outbound, &reference, deadline)
-                    .await;
+                let outcome = self.provider.dispatch(&outbound, &reference, deadline).await;
                 self.world.reach(points::AFTER_DISPATCH).await;
                 self.settle(claim, &reference, outcome, caller).await;
             }
@@ -67,12 +64,10 @@ impl Protocol {
                 let response = answers::refused(&refusal);
                 self.release(claim, reference, response, caller).await;
             }
-            Outcome::Ambiguous { why, is_answered } => {
-                match self.as_stored(reference, &why, is_answered) {
-                    Some(answer) => self.record(&claim, reference, &answer, caller).await,
-                    None => caller.answer(self.leave_unknown(claim, reference, &why).await),
-                }
-            }
+            Outcome::Ambiguous { why, is_answered } => match self.as_stored(reference, &why, is_answered) {
+                Some(answer) => self.record(&claim, reference, &answer, caller).await,
+                None => caller.answer(self.leave_unknown(claim, reference, &why).await),
+            },
         }
     }
 }

@@ -12,9 +12,7 @@ pub(super) struct Caller {
 impl Caller {
     pub(super) fn new() -> (Self, oneshot::Receiver<Response<Bytes>>) {
         let (sender, receiver) = oneshot::channel();
-        let caller = Self {
-            waiting: Some(sender),
-        };
+        let caller = Self { waiting: Some(sender) };
         (caller, receiver)
     }
 

@@ -52,37 +52,24 @@ impl Protocol {
             let claim_id = hex::random_id(&*self.world);
             let lease_end = self.world.since_boot() + self.policy.lease;
             let admissible = request.message.is_ok();
-            let claimed = self
-                .ledger
-                .claim(slot, &request.fingerprint, &claim_id, admissible)
-                .await;
+            let claimed = self.ledger.claim(slot, &request.fingerprint, &claim_id, admissible).await;
             let error = match claimed {
                 Ok(Reply::Claimed { token }) => {
-                    return Claiming::Won(Claim {
-                        slot: slot.clone(),
-                        claim_id,
-                        token,
-                        lease_end,
-                    });
+                    return Claiming::Won(Claim { slot: slot.clone(), claim_id, token, lease_end });
                 }
-                Ok(Reply::Meets { view }) => {
-                    match lost.iter().find(|lost| lost.claim_id == view.claim_id) {
-                        None => return Claiming::Met(view),
-                        Some(ours) => match self.take_own(slot, ours).await {
-                            Ok(Some(claiming)) => return claiming,
-                            Ok(None) => None,
-                            Err(error) => Some(error),
-                        },
-                    }
-                }
+                Ok(Reply::Meets { view }) => match lost.iter().find(|lost| lost.claim_id == view.claim_id) {
+                    None => return Claiming::Met(view),
+                    Some(ours) => match self.take_own(slot, ours).await {
+                        Ok(Some(claiming)) => return claiming,
+                        Ok(None) => None,
+                        Err(error) => Some(error),
+                    },
+                },
                 Ok(Reply::Mismatch { .. }) => return Claiming::Mismatch,
                 Ok(Reply::Absent) => return Claiming::Inadmissible,
                 Ok(reply) => return Claiming::StoreDown(unexpected(&reply)),
                 Err(error @ StoreError::Ambiguous(_)) => {
-                    lost.push(Lost {
-                        claim_id,
-                        lease_end,
-                    });
+                    lost.push(Lost { claim_id, lease_end });
                     Some(error)
                 }
                 Err(error) => return Claiming::StoreDown(error),
@@ -98,14 +85,12 @@ impl Protocol {
     /// Takes the row that a try of this very request left; `None` where it is gone again.
     async fn take_own(&self, slot: &Slot, ours: &Lost) -> Result<Option<Claiming>, StoreError> {
         match self.ledger.fence(slot, &ours.claim_id).await? {
-            Reply::Meets { view } if view.state == State::Claimed => {
-                Ok(Some(Claiming::Won(Claim {
-                    slot: slot.clone(),
-                    claim_id: view.claim_id,
-                    token: view.token,
-                    lease_end: ours.lease_end,
-                })))
-            }
+            Reply::Meets { view } if view.state == State::Claimed => Ok(Some(Claiming::Won(Claim {
+                slot: slot.clone(),
+                claim_id: view.claim_id,
+                token: view.token,
+                lease_end: ours.lease_end,
+            }))),
             Reply::Meets { view } => Ok(Some(Claiming::Met(view))),
             _ => Ok(None),
         }

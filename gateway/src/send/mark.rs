@@ -34,10 +34,7 @@ impl Protocol {
         loop {
             // Taken before the command: whatever time the store writes, the deadline is not later.
             let deadline = self.world.since_boot() + self.policy.send_deadline;
-            let marked = self
-                .ledger
-                .mark(&claim.slot, claim.token, reference, request)
-                .await;
+            let marked = self.ledger.mark(&claim.slot, claim.token, reference, request).await;
             match marked {
                 Ok(Reply::Applied) => return Marked::Yes { deadline },
                 Ok(Reply::Fenced { view: Some(view) })

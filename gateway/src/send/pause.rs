@@ -10,10 +10,7 @@ pub(super) struct Pause {
 
 impl Pause {
     pub(super) fn growing(first: Duration, longest: Duration) -> Self {
-        Self {
-            next: first,
-            longest,
-        }
+        Self { next: first, longest }
     }
 
     /// Between two tries of a store command: soon at first, for a caller waits; once a minute in the end, for a store

@@ -69,8 +69,7 @@ impl Protocol {
             Obtained::StoreDown(error) => caller.answer(self.without_store(&request, &error).await),
             Obtained::Claim(claim) => match &request.message {
                 Ok(message) => {
-                    self.attempt(claim, &request.phone_number_id, message, caller)
-                        .await;
+                    self.attempt(claim, &request.phone_number_id, message, caller).await;
                 }
                 // A store that claims for an inadmissible request: its claim lapses by itself.
                 Err(error) => caller.answer(super::answers::invalid(*error)),

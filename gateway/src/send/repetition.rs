@@ -85,7 +85,5 @@ fn is_in_flight(view: &View) -> bool {
 
 fn in_flight() -> http::Response<bytes::Bytes> {
     let why = "a request with this key is still being handled";
-    Problem::new(StatusCode::CONFLICT, "in-flight", why)
-        .retry_after("1")
-        .into_response()
+    Problem::new(StatusCode::CONFLICT, "in-flight", why).retry_after("1").into_response()
 }

@@ -151,30 +151,20 @@ impl Protocol {
     }
 
     /// The answer as which an ambiguous outcome is stored, where the policy stores it (S6).
-    pub(super) fn as_stored(
-        &self,
-        reference: &str,
-        why: &str,
-        is_answered: bool,
-    ) -> Option<StoredAnswer> {
+    pub(super) fn as_stored(&self, reference: &str, why: &str, is_answered: bool) -> Option<StoredAnswer> {
         let status = match is_answered {
             true => StatusCode::BAD_GATEWAY,
             false => StatusCode::GATEWAY_TIMEOUT,
         };
         match self.policy.ambiguous {
             Ambiguous::Unknown => None,
-            Ambiguous::StoreAndReplay => {
-                Some(Problem::outcome_unknown(status, reference, why).to_stored())
-            }
+            Ambiguous::StoreAndReplay => Some(Problem::outcome_unknown(status, reference, why).to_stored()),
         }
     }
 }
 
 fn is_open(view: &View) -> bool {
-    matches!(
-        view.state,
-        State::Claimed | State::Dispatching | State::Unknown
-    )
+    matches!(view.state, State::Claimed | State::Dispatching | State::Unknown)
 }
 
 /// The record says something else than what was to be recorded: if that is a definite answer to the same claim, it is

@@ -28,10 +28,7 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
 
@@ -91,12 +88,7 @@ impl Dice {
 }
 
 fn gateway(world: Arc<TestWorld>, store: &Arc<FaultyStore>, ability: Ability) -> Arc<Protocol> {
-    let config = ProviderConfig {
-        host: "whatsapp".into(),
-        port: 80,
-        access_token: "theirs".into(),
-        ability,
-    };
+    let config = ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
     let policy = Policy::profile("strict").unwrap();
     let Parts { protocol, sweeper } = assemble(world, store.clone(), policy, config);
     tokio::spawn(sweeper.run());
@@ -107,10 +99,7 @@ fn request() -> SendRequest {
     let body = json!({ "to": "5511999990001", "text": "oi" });
     SendRequest {
         phone_number_id: "4711".into(),
-        slot: Some(Slot {
-            scope: "loja-1/messages/text".into(),
-            key: "k".into(),
-        }),
+        slot: Some(Slot { scope: "loja-1/messages/text".into(), key: "k".into() }),
         fingerprint: crate::fingerprint::of_value(&body).unwrap(),
         message: TextMessage::from_value(&body),
     }

@@ -18,9 +18,7 @@ use crate::{
     testing::{Behaviour, Fault, FaultyStore, TestProvider, TestWorld, body_of},
 };
 
-const KEYED: Ability = Ability::Keyed {
-    retention: Duration::from_secs(24 * 3600),
-};
+const KEYED: Ability = Ability::Keyed { retention: Duration::from_secs(24 * 3600) };
 
 struct House {
     world: Arc<TestWorld>,
@@ -34,21 +32,12 @@ impl House {
         let provider = TestProvider::new();
         let world = Arc::new(TestWorld::new(1, provider.clone()));
         let store = Arc::new(FaultyStore::new(faults));
-        let config = ProviderConfig {
-            host: "whatsapp".into(),
-            port: 80,
-            access_token: "theirs".into(),
-            ability,
-        };
+        let config =
+            ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
         let policy = Policy::profile(profile).unwrap();
         let Parts { protocol, sweeper } = assemble(world.clone(), store.clone(), policy, config);
         tokio::spawn(sweeper.run());
-        Self {
-            world,
-            provider,
-            store,
-            protocol: Arc::new(protocol),
-        }
+        Self { world, provider, store, protocol: Arc::new(protocol) }
     }
 
     fn strict(faults: &[(&'static str, Fault)]) -> Self {
@@ -59,10 +48,7 @@ impl House {
         let body = json!({ "to": "5511999990001", "text": text });
         let request = SendRequest {
             phone_number_id: "4711".into(),
-            slot: Some(Slot {
-                scope: "loja-1/messages/text".into(),
-                key: "k".into(),
-            }),
+            slot: Some(Slot { scope: "loja-1/messages/text".into(), key: "k".into() }),
             fingerprint: crate::fingerprint::of_value(&body).unwrap(),
             message: TextMessage::from_value(&body),
         };
@@ -87,11 +73,7 @@ fn check(response: &Response<Bytes>, status: u16, slug: &str) {
     let body = body_of(response);
     assert_eq!(response.status(), status, "{body}");
     let problem = body["type"].as_str().unwrap_or_default();
-    assert_eq!(
-        problem.trim_start_matches("urn:onceproof:problem:"),
-        slug,
-        "{body}"
-    );
+    assert_eq!(problem.trim_start_matches("urn:onceproof:problem:"), slug, "{body}");
 }
 
 fn seconds(seconds: u64) -> Duration {
@@ -143,9 +125,7 @@ async fn a_mark_that_was_lost_is_made_again_and_a_late_one_finds_its_token_gone(
 async fn a_late_fencing_write_does_not_lose_the_claim() {
     let late = Fault::Late(Duration::from_millis(60));
     let house = House::strict(&[("mark", Fault::CommandLost), ("fence", late)]);
-    house
-        .world
-        .hold(points::AFTER_MARK, Duration::from_millis(100));
+    house.world.hold(points::AFTER_MARK, Duration::from_millis(100));
     house.provider.becomes(Behaviour::Refuses);
     house.expect("a", 400, "message-refused").await;
     assert_eq!(house.states(), []);
@@ -190,11 +170,7 @@ async fn an_answer_never_leaves_before_its_record() {
 
 #[tokio::test(start_paused = true)]
 async fn a_release_whose_answer_was_lost_is_fenced() {
-    for fault in [
-        Fault::AnswerLost,
-        Fault::CommandLost,
-        Fault::Late(seconds(1)),
-    ] {
+    for fault in [Fault::AnswerLost, Fault::CommandLost, Fault::Late(seconds(1))] {
         let house = House::strict(&[("release", fault)]);
         house.provider.becomes(Behaviour::Refuses);
         house.expect("a", 400, "message-refused").await;
@@ -259,10 +235,7 @@ async fn a_waiting_repetition_is_compared_again_when_the_key_was_freed() {
     check(&first, 400, "message-refused");
     // Whichever of the two got the freed key, the other was compared with it.
     let statuses = [again.status().as_u16(), other.status().as_u16()];
-    assert!(
-        statuses == [200, 422] || statuses == [422, 200],
-        "{statuses:?}"
-    );
+    assert!(statuses == [200, 422] || statuses == [422, 200], "{statuses:?}");
     assert_eq!(house.provider.effects(), 1);
 }
 

@@ -24,10 +24,7 @@ impl Protocol {
         let reference = hex::random_id(&*self.world);
         let outbound = Outbound::text(&request.phone_number_id, message, &reference);
         let deadline = self.world.since_boot() + self.policy.send_deadline;
-        let outcome = self
-            .provider
-            .dispatch(&outbound, &reference, deadline)
-            .await;
+        let outcome = self.provider.dispatch(&outbound, &reference, deadline).await;
         self.world.reach(points::AFTER_DISPATCH).await;
         match outcome {
             Outcome::Success { message_id } => answers::first(&answers::sent(&message_id)),
@@ -40,9 +37,7 @@ impl Protocol {
     /// A request whose key cannot be looked up: sent all the same, and marked (S7, `ietf-gateway`).
     pub(super) async fn send_without_store(&self, request: &SendRequest) -> Response<Bytes> {
         let mut response = self.send_without_key(request).await;
-        response
-            .headers_mut()
-            .insert(UNPROTECTED, HeaderValue::from_static("store-down"));
+        response.headers_mut().insert(UNPROTECTED, HeaderValue::from_static("store-down"));
         response
     }
 }

@@ -34,21 +34,13 @@ impl Wakeups {
     pub(super) fn waiter<'a>(&'a self, slot: &'a Slot) -> Waiter<'a> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let notify = waiting.entry(slot.clone()).or_default().clone();
-        Waiter {
-            wakeups: self,
-            slot,
-            notify,
-        }
+        Waiter { wakeups: self, slot, notify }
     }
 }
 
 impl Drop for Waiter<'_> {
     fn drop(&mut self) {
-        let mut waiting = self
-            .wakeups
-            .waiting
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.wakeups.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         // The map's handle and this one: nobody else waits.
         if Arc::strong_count(&self.notify) <= 2 {
             waiting.remove(self.slot);

@@ -18,10 +18,7 @@ impl Desk {
     fn open() -> Self {
         Self {
             store: SqliteStore::in_memory().unwrap(),
-            slot: Slot {
-                scope: "loja-1/messages/text".into(),
-                key: "k".into(),
-            },
+            slot: Slot { scope: "loja-1/messages/text".into(), key: "k".into() },
             tombstone_ms: TOMBSTONE_MS,
         }
     }
@@ -82,13 +79,7 @@ impl Desk {
     }
 
     fn leave_unknown(&mut self, token: i64) -> Reply {
-        self.ask(Command::Unknown {
-            slot: self.slot.clone(),
-            token,
-            now_ms: 0,
-            next_ask_ms: Some(0),
-        })
-        .reply
+        self.ask(Command::Unknown { slot: self.slot.clone(), token, now_ms: 0, next_ask_ms: Some(0) }).reply
     }
 
     fn done(&mut self, reference: &str, message_id: &str, now_ms: i64) -> Reply {
@@ -103,21 +94,11 @@ impl Desk {
     }
 
     fn release(&mut self, token: i64) -> Reply {
-        self.ask(Command::Release {
-            slot: self.slot.clone(),
-            token,
-            now_ms: 0,
-        })
-        .reply
+        self.ask(Command::Release { slot: self.slot.clone(), token, now_ms: 0 }).reply
     }
 
     fn fence(&mut self, claim_id: &str) -> Reply {
-        self.ask(Command::Fence {
-            slot: self.slot.clone(),
-            claim_id: claim_id.into(),
-            now_ms: 0,
-        })
-        .reply
+        self.ask(Command::Fence { slot: self.slot.clone(), claim_id: claim_id.into(), now_ms: 0 }).reply
     }
 
     fn read(&mut self, now_ms: i64) -> Reply {
@@ -131,12 +112,7 @@ impl Desk {
     }
 
     fn sweep(&mut self, now_ms: i64) -> Answer {
-        self.ask(Command::Sweep {
-            now_ms,
-            skew_ms: SKEW_MS,
-            tombstone_ms: self.tombstone_ms,
-            askable: true,
-        })
+        self.ask(Command::Sweep { now_ms, skew_ms: SKEW_MS, tombstone_ms: self.tombstone_ms, askable: true })
     }
 
     /// Asks about what was dispatched at `since_ms` or later; what was begun before `dead_before_ms` is dead.
@@ -152,21 +128,11 @@ impl Desk {
     }
 
     fn release_asked(&mut self, settle_token: i64) -> Reply {
-        self.ask(Command::ReleaseAsked {
-            slot: self.slot.clone(),
-            settle_token,
-            now_ms: 0,
-        })
-        .reply
+        self.ask(Command::ReleaseAsked { slot: self.slot.clone(), settle_token, now_ms: 0 }).reply
     }
 
     fn ask_later(&mut self, settle_token: i64, next_ask_ms: Option<i64>) -> Answer {
-        self.ask(Command::AskLater {
-            slot: self.slot.clone(),
-            settle_token,
-            now_ms: 0,
-            next_ask_ms,
-        })
+        self.ask(Command::AskLater { slot: self.slot.clone(), settle_token, now_ms: 0, next_ask_ms })
     }
 }
 
@@ -192,11 +158,7 @@ fn is_fenced(reply: &Reply) -> bool {
 
 fn asked(reply: Reply) -> (i64, bool) {
     match reply {
-        Reply::Ask {
-            settle_token,
-            alone,
-            ..
-        } => (settle_token, alone),
+        Reply::Ask { settle_token, alone, .. } => (settle_token, alone),
         other => panic!("nothing to ask: {other:?}"),
     }
 }
@@ -207,12 +169,7 @@ fn a_key_has_one_claim() {
     desk.claim("c1", 0);
     let met = view(desk.try_claim("c2", "jcs1:a", 1));
     assert_eq!((met.state, met.claim_id.as_str()), (State::Claimed, "c1"));
-    assert_eq!(
-        desk.try_claim("c3", "jcs1:b", 1),
-        Reply::Mismatch {
-            state: State::Claimed
-        }
-    );
+    assert_eq!(desk.try_claim("c3", "jcs1:b", 1), Reply::Mismatch { state: State::Claimed });
 }
 
 #[test]
@@ -221,15 +178,9 @@ fn an_inadmissible_request_claims_nothing_but_meets_what_is_there() {
     assert_eq!(desk.claim_if("c", "jcs1:a", 0, false), Reply::Absent);
     assert_eq!(desk.read(0), Reply::Absent);
     desk.claim("c", 0);
-    assert!(matches!(
-        desk.claim_if("d", "jcs1:a", 1, false),
-        Reply::Meets { .. }
-    ));
+    assert!(matches!(desk.claim_if("d", "jcs1:a", 1, false), Reply::Meets { .. }));
     let lapsed_ms = LEASE_MS + SKEW_MS;
-    assert_eq!(
-        desk.claim_if("d", "jcs1:a", lapsed_ms, false),
-        Reply::Absent
-    );
+    assert_eq!(desk.claim_if("d", "jcs1:a", lapsed_ms, false), Reply::Absent);
 }
 
 #[test]
@@ -270,10 +221,7 @@ fn a_dispatch_past_its_lease_is_unknown_to_everybody() {
     assert_eq!(view(desk.read(lapsed_ms - 1)).state, State::Dispatching);
     assert_eq!(view(desk.read(lapsed_ms)).state, State::Unknown);
     let met = view(desk.try_claim("d", "jcs1:a", lapsed_ms));
-    assert_eq!(
-        (met.state, met.reference.as_deref()),
-        (State::Unknown, Some("r"))
-    );
+    assert_eq!((met.state, met.reference.as_deref()), (State::Unknown, Some("r")));
     assert!(is_fenced(&desk.leave_unknown(token)));
     assert_eq!(view(desk.read(0)).state, State::Unknown);
 }
@@ -287,10 +235,7 @@ fn done_needs_the_reference_and_may_be_told_twice() {
     assert!(is_fenced(&desk.done("other", "m1", 0)));
     assert_eq!(desk.done("r", "m1", 1), Reply::Applied);
     assert_eq!(desk.done("r", "m1", 2), Reply::Applied);
-    assert!(
-        is_fenced(&desk.done("r", "m2", 3)),
-        "definite once, for good"
-    );
+    assert!(is_fenced(&desk.done("r", "m2", 3)), "definite once, for good");
     let met = view(desk.try_claim("d", "jcs1:a", 4));
     assert_eq!((met.state, met.answer), (State::Done, Some(answer("m1"))));
     assert!(is_fenced(&desk.release(token)));
@@ -317,24 +262,13 @@ fn the_ttl_runs_from_the_durable_answer_and_a_tombstone_follows() {
     assert_eq!(view(desk.read(expires_ms - 1)).state, State::Done);
     // Not yet swept, and expired all the same (S5).
     let met = view(desk.try_claim("d", "jcs1:a", expires_ms));
-    assert_eq!(
-        (met.state, met.answer, met.message_id.as_deref()),
-        (State::Tombstone, None, Some("m1"))
-    );
-    assert_eq!(
-        desk.try_claim("d", "jcs1:b", expires_ms),
-        Reply::Mismatch {
-            state: State::Tombstone
-        }
-    );
+    assert_eq!((met.state, met.answer, met.message_id.as_deref()), (State::Tombstone, None, Some("m1")));
+    assert_eq!(desk.try_claim("d", "jcs1:b", expires_ms), Reply::Mismatch { state: State::Tombstone });
     let swept = desk.sweep(expires_ms);
     assert!(matches!(&swept.reply, Reply::Swept { expired, .. } if expired.len() == 1));
     assert_eq!(swept.next_due_ms, Some(expires_ms + TOMBSTONE_MS));
     assert_eq!(desk.done("r", "m1", expires_ms), Reply::Applied);
-    assert_eq!(
-        view(desk.read(expires_ms + TOMBSTONE_MS - 1)).state,
-        State::Tombstone
-    );
+    assert_eq!(view(desk.read(expires_ms + TOMBSTONE_MS - 1)).state, State::Tombstone);
     assert_eq!(desk.read(expires_ms + TOMBSTONE_MS), Reply::Absent);
     desk.claim("d", expires_ms + TOMBSTONE_MS);
 }
@@ -395,10 +329,7 @@ fn one_asks_at_a_time() {
     assert!(is_fenced(&desk.release_asked(first)));
     assert!(is_fenced(&desk.ask_later(first, None).reply));
     let later = desk.ask_later(second, Some(lapsed_ms + 500));
-    assert_eq!(
-        (later.reply, later.next_due_ms),
-        (Reply::Applied, Some(lapsed_ms + 500))
-    );
+    assert_eq!((later.reply, later.next_due_ms), (Reply::Applied, Some(lapsed_ms + 500)));
     assert_eq!(desk.begin_ask(lapsed_ms + 499, 0, 0), Reply::Absent);
     let (third, _) = asked(desk.begin_ask(lapsed_ms + 500, 0, 0));
     assert_eq!(desk.release_asked(third), Reply::Applied);
@@ -500,23 +431,10 @@ fn a_file_keeps_its_records_and_its_sequence() {
 fn commands_and_answers_survive_the_wire() {
     let mut desk = Desk::open();
     let token = desk.unknown();
-    let command = Command::Release {
-        slot: desk.slot.clone(),
-        token,
-        now_ms: -1,
-    };
+    let command = Command::Release { slot: desk.slot.clone(), token, now_ms: -1 };
     let frame = super::wire::encode(&command).unwrap();
-    assert_eq!(
-        serde_json::from_slice::<Command>(&frame[4..]).unwrap(),
-        command
-    );
-    let outcome: super::wire::Outcome = Ok(Answer {
-        reply: desk.begin_ask(1, 0, 0),
-        next_due_ms: Some(7),
-    });
+    assert_eq!(serde_json::from_slice::<Command>(&frame[4..]).unwrap(), command);
+    let outcome: super::wire::Outcome = Ok(Answer { reply: desk.begin_ask(1, 0, 0), next_due_ms: Some(7) });
     let frame = super::wire::encode(&outcome).unwrap();
-    assert_eq!(
-        serde_json::from_slice::<super::wire::Outcome>(&frame[4..]).unwrap(),
-        outcome
-    );
+    assert_eq!(serde_json::from_slice::<super::wire::Outcome>(&frame[4..]).unwrap(), outcome);
 }

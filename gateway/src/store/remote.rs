@@ -37,16 +37,8 @@ impl RemoteStore {
     /// included ([`crate::policy::Policy::store_timeout`]).
     #[must_use]
     pub fn new(world: SharedWorld, host: &str, port: u16, timeout: Duration) -> Self {
-        let link = Link {
-            world,
-            host: host.to_owned(),
-            port,
-            idle: Mutex::default(),
-        };
-        Self {
-            link: Arc::new(link),
-            timeout,
-        }
+        let link = Link { world, host: host.to_owned(), port, idle: Mutex::default() };
+        Self { link: Arc::new(link), timeout }
     }
 }
 
@@ -83,9 +75,7 @@ impl Link {
         *has_left = written > 0;
         io.write_all(&frame[written..]).await?;
         io.flush().await?;
-        let outcome = wire::read_frame(&mut io)
-            .await?
-            .ok_or(io::ErrorKind::UnexpectedEof)?;
+        let outcome = wire::read_frame(&mut io).await?.ok_or(io::ErrorKind::UnexpectedEof)?;
         self.keep(io);
         Ok(outcome)
     }

@@ -9,9 +9,7 @@ use std::{
 
 use tokio::{io::DuplexStream, time::Instant};
 
-use super::{
-    Answer, Command, EmbeddedStore, RemoteStore, Reply, Slot, SqliteStore, Store, StoreError, wire,
-};
+use super::{Answer, Command, EmbeddedStore, RemoteStore, Reply, Slot, SqliteStore, Store, StoreError, wire};
 use crate::world::{BoxFuture, BoxIo, Listener, World};
 
 /// What the next connection is: the near end of a pipe, refused, or hanging.
@@ -96,10 +94,7 @@ fn house() -> (Arc<Wires>, RemoteStore) {
 
 fn read() -> Command {
     Command::Read {
-        slot: Slot {
-            scope: "s".into(),
-            key: "k".into(),
-        },
+        slot: Slot { scope: "s".into(), key: "k".into() },
         now_ms: 0,
         skew_ms: 0,
         tombstone_ms: 0,
@@ -144,12 +139,7 @@ async fn what_may_have_left_is_ambiguous_and_its_connection_is_never_used_again(
     assert!(is_ambiguous(&result), "{result:?}");
     // The late answer finds nobody; the next command has a connection of its own.
     let _: Option<Command> = wire::read_frame(&mut far).await.unwrap();
-    assert!(
-        wire::read_frame::<Command>(&mut far)
-            .await
-            .unwrap()
-            .is_none()
-    );
+    assert!(wire::read_frame::<Command>(&mut far).await.unwrap().is_none());
     wires.served();
     assert!(store.execute(read()).await.is_ok());
 
@@ -168,10 +158,7 @@ async fn a_connection_that_the_store_closed_while_idle_costs_nothing() {
     let mut far = wires.pipe();
     let serve_once = async move {
         let _: Option<Command> = wire::read_frame(&mut far).await.unwrap();
-        let absent: wire::Outcome = Ok(Answer {
-            reply: Reply::Absent,
-            next_due_ms: None,
-        });
+        let absent: wire::Outcome = Ok(Answer { reply: Reply::Absent, next_due_ms: None });
         wire::write_frame(&mut far, &absent).await.unwrap();
     };
     let (result, ()) = tokio::join!(store.execute(read()), serve_once);
@@ -203,9 +190,7 @@ async fn a_frame_over_the_limit_is_an_error_and_allocates_nothing() {
     let mut far = wires.pipe();
     let lie = async move {
         let _: Option<Command> = wire::read_frame(&mut far).await.unwrap();
-        tokio::io::AsyncWriteExt::write_all(&mut far, &u32::MAX.to_be_bytes())
-            .await
-            .unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut far, &u32::MAX.to_be_bytes()).await.unwrap();
         far
     };
     let (result, _far) = tokio::join!(store.execute(read()), lie);

@@ -20,6 +20,8 @@ pub struct Record {
     pub reference: Option<String>,
     /// The provider's id.
     pub message_id: Option<String>,
+    /// When a sweep or a re-ask has something to do with it, in the clock of the writers.
+    pub due_ms: Option<i64>,
 }
 
 /// A row as the transitions need it.
@@ -51,9 +53,7 @@ impl FromSql for State {
             "unknown" => Ok(Self::Unknown),
             "done" => Ok(Self::Done),
             "tombstone" => Ok(Self::Tombstone),
-            other => Err(FromSqlError::Other(
-                format!("no state is named `{other}`").into(),
-            )),
+            other => Err(FromSqlError::Other(format!("no state is named `{other}`").into())),
         }
     }
 }
@@ -87,10 +87,7 @@ fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
     })
 }
 
-fn stored_answer(
-    row: &Row<'_>,
-    message_id: Option<String>,
-) -> rusqlite::Result<Option<StoredAnswer>> {
+fn stored_answer(row: &Row<'_>, message_id: Option<String>) -> rusqlite::Result<Option<StoredAnswer>> {
     let Some(status) = row.get(4)? else {
         return Ok(None);
     };
@@ -98,30 +95,23 @@ fn stored_answer(
     let headers = serde_json::from_str(&headers).map_err(|error| {
         rusqlite::Error::FromSqlConversionFailure(5, rusqlite::types::Type::Text, Box::new(error))
     })?;
-    Ok(Some(StoredAnswer {
-        status,
-        headers,
-        body: row.get(6)?,
-        message_id,
-    }))
+    Ok(Some(StoredAnswer { status, headers, body: row.get(6)?, message_id }))
 }
 
 /// Every record, by scope and key.
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<Record>> {
     connection
         .prepare_cached(
-            "SELECT scope, key, state, status, reference, message_id FROM record ORDER BY scope, key",
+            "SELECT scope, key, state, status, reference, message_id, due_ms FROM record ORDER BY scope, key",
         )?
         .query_map([], |row| {
             Ok(Record {
-                slot: Slot {
-                    scope: row.get(0)?,
-                    key: row.get(1)?,
-                },
+                slot: Slot { scope: row.get(0)?, key: row.get(1)? },
                 state: row.get(2)?,
                 status: row.get(3)?,
                 reference: row.get(4)?,
                 message_id: row.get(5)?,
+                due_ms: row.get(6)?,
             })
         })?
         .collect()

@@ -27,55 +27,24 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
             askable,
         } => {
             let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, *askable);
-            let claim = Claim {
-                slot,
-                fingerprint,
-                claim_id,
-                lease_end_ms: *lease_end_ms,
-                admissible: *admissible,
-            };
+            let claim =
+                Claim { slot, fingerprint, claim_id, lease_end_ms: *lease_end_ms, admissible: *admissible };
             claim::take(db, &claim, horizon)
         }
-        Command::Mark {
-            slot,
-            token,
-            now_ms,
-            reference,
-            request,
-        } => outcome::mark(db, slot, *token, *now_ms, reference, request),
-        Command::Done {
-            slot,
-            reference,
-            expires_ms,
-            answer,
-            now_ms: _,
-        } => outcome::done(db, slot, reference, *expires_ms, answer),
-        Command::Unknown {
-            slot,
-            token,
-            next_ask_ms,
-            now_ms: _,
-        } => outcome::unknown(db, slot, *token, *next_ask_ms),
-        Command::Release {
-            slot,
-            token,
-            now_ms: _,
-        } => outcome::release(db, slot, *token),
-        Command::Fence {
-            slot,
-            claim_id,
-            now_ms: _,
-        } => outcome::fence(db, slot, claim_id),
-        Command::Read {
-            slot,
-            now_ms,
-            skew_ms,
-            tombstone_ms,
-        } => claim::read(
-            db,
-            slot,
-            Horizon::new(*now_ms, *skew_ms, *tombstone_ms, false),
-        ),
+        Command::Mark { slot, token, now_ms, reference, request } => {
+            outcome::mark(db, slot, *token, *now_ms, reference, request)
+        }
+        Command::Done { slot, reference, expires_ms, answer, now_ms: _ } => {
+            outcome::done(db, slot, reference, *expires_ms, answer)
+        }
+        Command::Unknown { slot, token, next_ask_ms, now_ms: _ } => {
+            outcome::unknown(db, slot, *token, *next_ask_ms)
+        }
+        Command::Release { slot, token, now_ms: _ } => outcome::release(db, slot, *token),
+        Command::Fence { slot, claim_id, now_ms: _ } => outcome::fence(db, slot, claim_id),
+        Command::Read { slot, now_ms, skew_ms, tombstone_ms } => {
+            claim::read(db, slot, Horizon::new(*now_ms, *skew_ms, *tombstone_ms, false))
+        }
         Command::BeginAsk {
             now_ms,
             settle_lease_end_ms,
@@ -86,23 +55,15 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
             ask::give_up_asking(db, *now_ms, *skew_ms, *first_dispatch_at_or_after_ms)?;
             ask::begin_ask(db, *now_ms, *settle_lease_end_ms, *skew_ms, *dead_before_ms)
         }
-        Command::ReleaseAsked {
-            slot,
-            settle_token,
-            now_ms: _,
-        } => ask::release_asked(db, slot, *settle_token),
-        Command::AskLater {
-            slot,
-            settle_token,
-            next_ask_ms,
-            now_ms: _,
-        } => ask::ask_later(db, slot, *settle_token, *next_ask_ms),
-        Command::Sweep {
-            now_ms,
-            skew_ms,
-            tombstone_ms,
-            askable,
-        } => sweep::sweep(db, Horizon::new(*now_ms, *skew_ms, *tombstone_ms, *askable)),
+        Command::ReleaseAsked { slot, settle_token, now_ms: _ } => {
+            ask::release_asked(db, slot, *settle_token)
+        }
+        Command::AskLater { slot, settle_token, next_ask_ms, now_ms: _ } => {
+            ask::ask_later(db, slot, *settle_token, *next_ask_ms)
+        }
+        Command::Sweep { now_ms, skew_ms, tombstone_ms, askable } => {
+            sweep::sweep(db, Horizon::new(*now_ms, *skew_ms, *tombstone_ms, *askable))
+        }
     }
 }
 
@@ -115,22 +76,16 @@ pub(super) fn next_due_ms(db: &Connection) -> Result<Option<i64>> {
 
 /// The next fencing token. No delete or sweep resets the sequence, so that none is ever used twice.
 fn next_token(db: &Connection) -> Result<i64> {
-    db.prepare_cached("UPDATE sequence SET last = last + 1 RETURNING last")?
-        .query_row([], |row| row.get(0))
+    db.prepare_cached("UPDATE sequence SET last = last + 1 RETURNING last")?.query_row([], |row| row.get(0))
 }
 
 fn slot_of(row: &Row<'_>) -> Result<Slot> {
-    Ok(Slot {
-        scope: row.get("scope")?,
-        key: row.get("key")?,
-    })
+    Ok(Slot { scope: row.get("scope")?, key: row.get("key")? })
 }
 
 fn applied_or_fenced(db: &Connection, slot: &Slot, changed: usize) -> Result<Reply> {
     if changed > 0 {
         return Ok(Reply::Applied);
     }
-    Ok(Reply::Fenced {
-        view: rows::find(db, slot)?.map(|found| found.view),
-    })
+    Ok(Reply::Fenced { view: rows::find(db, slot)?.map(|found| found.view) })
 }

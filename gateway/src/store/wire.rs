@@ -35,10 +35,7 @@ pub fn encode<T: Serialize>(message: &T) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// What the connection says, or `InvalidData` where the frame is too long.
-pub async fn write_frame<T: Serialize>(
-    io: &mut (impl AsyncWrite + Unpin),
-    message: &T,
-) -> io::Result<()> {
+pub async fn write_frame<T: Serialize>(io: &mut (impl AsyncWrite + Unpin), message: &T) -> io::Result<()> {
     io.write_all(&encode(message)?).await?;
     io.flush().await
 }
@@ -47,9 +44,7 @@ pub async fn write_frame<T: Serialize>(
 ///
 /// # Errors
 /// What the connection says; `UnexpectedEof` within a frame; `InvalidData` where it is too long or not a `T`.
-pub async fn read_frame<T: DeserializeOwned>(
-    io: &mut (impl AsyncRead + Unpin),
-) -> io::Result<Option<T>> {
+pub async fn read_frame<T: DeserializeOwned>(io: &mut (impl AsyncRead + Unpin)) -> io::Result<Option<T>> {
     let mut prefix = [0; 4];
     if io.read(&mut prefix[..1]).await? == 0 {
         return Ok(None);

@@ -6,8 +6,26 @@ pub const PROFILES: [&str; 3] = ["strict", "zap", "ietf-gateway"];
 /// The verdicts.
 pub const VERDICTS: [&str; 4] = ["kept", "violated", "waived", "inconclusive"];
 
+/// The routes that take a key, whatever the prefix (S1).
+pub(super) const ROUTES: [&str; 8] = [
+    "messages",
+    "messages/text",
+    "messages/media",
+    "messages/audio",
+    "messages/document",
+    "messages/contact",
+    "messages/location",
+    "instances",
+];
+
+/// The prefixes of a path (S1).
+pub(super) const PREFIXES: [&str; 2] = ["v1", "api"];
+
+/// The tenants.
+pub(super) const INSTANCES: [&str; 2] = ["loja-1", "loja-2"];
+
 /// What a provider may be able to do, as it is written in a file.
-pub(super) const ABILITIES: [&str; 2] = ["keyed", "opaque"];
+pub(super) const ABILITIES: [&str; 3] = ["keyed", "queryable", "opaque"];
 
 /// The rules, by letter, and how many there are of each.
 const RULES: [(char, u32); 4] = [('S', 13), ('W', 11), ('M', 3), ('H', 5)];

@@ -38,12 +38,17 @@ impl Scenario {
     /// The logical operations that its steps send.
     #[must_use]
     pub fn ops(&self) -> BTreeSet<&str> {
-        self.steps.iter().map(|step| step.send.op.as_str()).collect()
+        self.sends().map(|send| send.op.as_str()).collect()
     }
 
     /// The first step of an operation: the one that says what is sent.
     #[must_use]
     pub fn first_send(&self, op: &str) -> Option<&Send> {
-        self.steps.iter().map(|step| &step.send).find(|send| send.op == op)
+        self.sends().find(|send| send.op == op)
+    }
+
+    /// Every send, in the order of the steps.
+    pub fn sends(&self) -> impl Iterator<Item = &Send> {
+        self.steps.iter().filter_map(|step| step.send.as_ref())
     }
 }

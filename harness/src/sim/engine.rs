@@ -5,12 +5,15 @@ use std::sync::Arc;
 use onceproof_gateway::world::{BoxFuture, SharedWorld};
 use serde::Serialize;
 
-use super::stage::Stage;
+use super::{action::Change, stage::Stage};
 
 /// What each host runs.
 pub trait Cast: Send + Sync + 'static {
     /// The program of `host`, begun anew at each start.
     fn program(&self, host: &str, world: SharedWorld) -> BoxFuture<()>;
+
+    /// Something changes behind the network.
+    fn change(&self, change: &Change);
 
     /// Called once, when the bound after the heal has passed: write what stands at the end into the history.
     fn curtain(&self, now_ms: u64);

@@ -9,5 +9,5 @@ pub mod digest;
 pub mod engine;
 pub mod event;
 pub mod stage;
-pub mod wire;
 pub mod turmoil;
+pub mod wire;

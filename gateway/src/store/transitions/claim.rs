@@ -27,9 +27,7 @@ pub(super) fn take(db: &Connection, claim: &Claim<'_>, horizon: Horizon) -> Resu
         return insert(db, claim, horizon);
     }
     if found.fingerprint != claim.fingerprint {
-        return Ok(Reply::Mismatch {
-            state: standing.unwrap_or(found.view.state),
-        });
+        return Ok(Reply::Mismatch { state: standing.unwrap_or(found.view.state) });
     }
     let Some(standing) = standing else {
         return take_over(db, claim, horizon);
@@ -38,9 +36,7 @@ pub(super) fn take(db: &Connection, claim: &Claim<'_>, horizon: Horizon) -> Resu
         lapse(db, claim.slot, horizon)?;
     }
     found.view.state = standing;
-    Ok(Reply::Meets {
-        view: without_expired_answer(found),
-    })
+    Ok(Reply::Meets { view: without_expired_answer(found) })
 }
 
 fn insert(db: &Connection, claim: &Claim<'_>, horizon: Horizon) -> Result<Reply> {
@@ -91,8 +87,11 @@ fn take_over(db: &Connection, claim: &Claim<'_>, horizon: Horizon) -> Result<Rep
 }
 
 fn delete(db: &Connection, slot: &Slot, token: i64) -> Result<()> {
-    db.prepare_cached("DELETE FROM record WHERE scope = ?1 AND key = ?2 AND token = ?3")?
-        .execute((&slot.scope, &slot.key, token))?;
+    db.prepare_cached("DELETE FROM record WHERE scope = ?1 AND key = ?2 AND token = ?3")?.execute((
+        &slot.scope,
+        &slot.key,
+        token,
+    ))?;
     Ok(())
 }
 
@@ -119,9 +118,7 @@ pub(super) fn read(db: &Connection, slot: &Slot, horizon: Horizon) -> Result<Rep
         return Ok(Reply::Absent);
     };
     found.view.state = standing;
-    Ok(Reply::Meets {
-        view: without_expired_answer(found),
-    })
+    Ok(Reply::Meets { view: without_expired_answer(found) })
 }
 
 fn without_expired_answer(mut found: Found) -> View {

@@ -14,12 +14,7 @@ pub(super) struct Horizon {
 
 impl Horizon {
     pub(super) fn new(now_ms: i64, skew_ms: i64, tombstone_ms: i64, askable: bool) -> Self {
-        Self {
-            now_ms,
-            skew_ms,
-            tombstone_ms,
-            ask_ms: askable.then_some(now_ms),
-        }
+        Self { now_ms, skew_ms, tombstone_ms, ask_ms: askable.then_some(now_ms) }
     }
 
     pub(super) fn is_lease_out(self, found: &Found) -> bool {

@@ -75,12 +75,7 @@ fn is_proved_already(found: &Found, reference: &str, answer: &StoredAnswer) -> b
         && found.view.message_id == answer.message_id
 }
 
-pub(super) fn unknown(
-    db: &Connection,
-    slot: &Slot,
-    token: i64,
-    next_ask_ms: Option<i64>,
-) -> Result<Reply> {
+pub(super) fn unknown(db: &Connection, slot: &Slot, token: i64, next_ask_ms: Option<i64>) -> Result<Reply> {
     let changed = db
         .prepare_cached(
             "UPDATE record SET state = 'unknown', next_ask_ms = :next_ask_ms, due_ms = :next_ask_ms
@@ -126,8 +121,6 @@ pub(super) fn fence(db: &Connection, slot: &Slot, claim_id: &str) -> Result<Repl
     Ok(match rows::find(db, slot)? {
         None => Reply::Absent,
         Some(found) if found.view.claim_id == claim_id => Reply::Meets { view: found.view },
-        Some(found) => Reply::Fenced {
-            view: Some(found.view),
-        },
+        Some(found) => Reply::Fenced { view: Some(found.view) },
     })
 }

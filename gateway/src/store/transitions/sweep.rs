@@ -45,12 +45,7 @@ pub(super) fn sweep(db: &Connection, horizon: Horizon) -> Result<Reply> {
              ORDER BY due_ms LIMIT ?5)
          RETURNING scope, key",
     )?;
-    Ok(Reply::Swept {
-        released,
-        unknown,
-        expired,
-        forgotten,
-    })
+    Ok(Reply::Swept { released, unknown, expired, forgotten })
 }
 
 /// Runs one statement of a sweep, whose parameters are ?1 now, ?2 skew, ?3 tombstone, ?4 next ask, ?5 limit.
@@ -58,13 +53,7 @@ fn swept(db: &Connection, horizon: Horizon, sql: &str) -> Result<Vec<Slot>> {
     let mut slots = db
         .prepare_cached(sql)?
         .query_map(
-            (
-                horizon.now_ms,
-                horizon.skew_ms,
-                horizon.tombstone_ms,
-                horizon.ask_ms,
-                SWEEP_LIMIT,
-            ),
+            (horizon.now_ms, horizon.skew_ms, horizon.tombstone_ms, horizon.ask_ms, SWEEP_LIMIT),
             slot_of,
         )?
         .collect::<Result<Vec<_>>>()?;

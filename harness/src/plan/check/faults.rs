@@ -9,16 +9,19 @@ use crate::plan::{Fault, PlanError, Scenario, Span, Trigger, meant, names};
 const FAULTS_MAX: usize = 1_000;
 
 /// The actions, of which a fault has exactly one.
-const ACTIONS: [&str; 6] = ["cut", "lose", "delay", "crash", "freeze", "refuse"];
+const ACTIONS: [&str; 9] =
+    ["cut", "slow", "lose", "delay", "crash", "freeze", "refuse", "clock", "lose_commits"];
 
 /// What only says something beside one of these actions.
-const DETAILS: [(&str, &[&str]); 6] = [
+const DETAILS: [(&str, &[&str]); 8] = [
     ("mode", &["cut"]),
-    ("by", &["delay"]),
+    ("by", &["delay", "slow"]),
     ("silent", &["crash"]),
     ("restart", &["crash"]),
+    ("upgrade", &["crash"]),
     ("thaw", &["freeze"]),
-    ("heal", &["cut", "refuse"]),
+    ("offset", &["clock"]),
+    ("heal", &["cut", "slow", "refuse", "clock"]),
 ];
 
 /// What the faults of a scenario may name.
@@ -73,10 +76,15 @@ fn details(file: &File<'_>, place: &Place, fault: &Fault, action: &str) -> Resul
                 .help(format!("it belongs to {}", meant::list(actions))));
         }
     }
-    if action == "delay" && fault.by.is_none() {
+    if matches!(action, "delay" | "slow") && fault.by.is_none() {
         return Err(file
-            .mistaken_key(&place.key("delay"), "the delay does not say how long")
+            .mistaken_key(&place.key(action), "the delay does not say how long")
             .help("add `by`, such as `by = \"40s\"`"));
+    }
+    if action == "clock" && fault.offset.is_none() {
+        return Err(file
+            .mistaken_key(&place.key("clock"), "the clock is not said to be off")
+            .help("add `offset`, such as `offset = \"+5m\"`"));
     }
     Ok(())
 }
@@ -142,8 +150,13 @@ fn beside(file: &File<'_>, place: &Place, field: &str, fits: bool, owners: &str)
 }
 
 fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known<'_>) -> Result<(), PlanError> {
-    if let Some(cut) = &fault.cut {
-        link(file, &place.key("cut"), &cut.from, &cut.to, known)?;
+    for (field, cut) in [("cut", &fault.cut), ("slow", &fault.slow)] {
+        if let Some(cut) = cut {
+            link(file, &place.key(field), &cut.from, &cut.to, known)?;
+        }
+    }
+    if let Some(host) = &fault.clock {
+        file.known(&place.key("clock"), "gateway", host, &known.gateways)?;
     }
     for (field, message) in [("lose", &fault.lose), ("delay", &fault.delay)] {
         if let Some(message) = message {
@@ -184,6 +197,11 @@ fn lengths(file: &File<'_>, place: &Place, fault: &Fault) -> Result<(), PlanErro
 fn has(fault: &Fault, field: &str) -> bool {
     match field {
         "cut" => fault.cut.is_some(),
+        "slow" => fault.slow.is_some(),
+        "clock" => fault.clock.is_some(),
+        "offset" => fault.offset.is_some(),
+        "lose_commits" => fault.lose_commits.is_some(),
+        "upgrade" => fault.upgrade.is_some(),
         "lose" => fault.lose.is_some(),
         "delay" => fault.delay.is_some(),
         "crash" => fault.crash.is_some(),

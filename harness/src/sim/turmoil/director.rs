@@ -122,8 +122,7 @@ impl<'a> Director<'a> {
     }
 
     fn over_ms(&self) -> Option<u64> {
-        self.healed_ms
-            .map(|healed_ms| healed_ms + self.play.bound_ms)
+        self.healed_ms.map(|healed_ms| healed_ms + self.play.bound_ms)
     }
 
     fn apply(&mut self, action: Action) {
@@ -132,7 +131,13 @@ impl<'a> Director<'a> {
             Action::Mend { from, to } => self.mend(&from, &to),
             Action::Kill { host, silent } => self.kill(&host, silent),
             Action::Start(host) => self.start(&host),
-            Action::Freeze(_) | Action::Thaw(_) | Action::Refuse(_) | Action::Admit(_) => {
+            Action::Change(change) => self.play.cast.change(&change),
+            Action::Freeze(_)
+            | Action::Thaw(_)
+            | Action::Refuse(_)
+            | Action::Admit(_)
+            | Action::Slow { .. }
+            | Action::SetClock { .. } => {
                 unreachable!("such a plan is refused before it starts")
             }
         }
@@ -191,10 +196,7 @@ impl<'a> Director<'a> {
 
     /// Lets through in both directions what may pass between this host and the others.
     fn set_roads_of(&self, name: &str) {
-        let started = self
-            .hosts
-            .iter()
-            .filter(|(_, host)| host.incarnations() > 0);
+        let started = self.hosts.iter().filter(|(_, host)| host.incarnations() > 0);
         for (other, _) in started.filter(|(other, _)| *other != name) {
             self.set_road(name, other);
             self.set_road(other, name);
@@ -223,15 +225,9 @@ impl<'a> Director<'a> {
         if self.quiet_steps < QUIET_STEPS {
             return Ok(None);
         }
-        let next_ms = [
-            self.timers.next_ms(),
-            self.play.stage.next_due_ms(),
-            self.over_ms(),
-        ];
+        let next_ms = [self.timers.next_ms(), self.play.stage.next_due_ms(), self.over_ms()];
         let next_ms = next_ms.into_iter().flatten().min().ok_or_else(|| {
-            CannotPlay(format!(
-                "since {now_ms} ms every host waits for what will never come"
-            ))
+            CannotPlay(format!("since {now_ms} ms every host waits for what will never come"))
         })?;
         let jump_ms = next_ms.saturating_sub(now_ms + TICK_MS);
         Ok((jump_ms > TICK_MS).then_some(jump_ms))
@@ -243,8 +239,7 @@ impl<'a> Director<'a> {
         for host in self.hosts.values() {
             stirs |= host.was_active();
         }
-        self.sim
-            .links(|links| stirs |= links.flatten().next().is_some());
+        self.sim.links(|links| stirs |= links.flatten().next().is_some());
         !stirs
     }
 

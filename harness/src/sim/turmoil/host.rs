@@ -35,12 +35,7 @@ struct Newborn {
 impl Host {
     /// A host that does not run yet.
     pub fn new(ip: IpAddr) -> Self {
-        Self {
-            ip,
-            life: None,
-            incarnations: 0,
-            cradle: Cradle::default(),
-        }
+        Self { ip, life: None, incarnations: 0, cradle: Cradle::default() }
     }
 
     /// Whether a process runs there.
@@ -57,14 +52,8 @@ impl Host {
     pub fn start(&mut self, sim: &mut Sim<'static>, cast: &Arc<dyn Cast>, world: HostWorld) {
         let name = world.name.clone();
         let (jump, jumps) = mpsc::unbounded_channel();
-        self.life = Some(Life {
-            tasks: Arc::clone(&world.tasks),
-            jump,
-        });
-        self.cradle.replace(Some(Newborn {
-            world: Arc::new(world),
-            jumps,
-        }));
+        self.life = Some(Life { tasks: Arc::clone(&world.tasks), jump });
+        self.cradle.replace(Some(Newborn { world: Arc::new(world), jumps }));
         self.incarnations += 1;
         if self.incarnations > 1 {
             sim.bounce(name);
@@ -86,9 +75,7 @@ impl Host {
 
     /// Whether any of its tasks ran since this was asked last.
     pub fn was_active(&self) -> bool {
-        self.life
-            .as_ref()
-            .is_some_and(|life| life.tasks.were_active())
+        self.life.as_ref().is_some_and(|life| life.tasks.were_active())
     }
 
     /// In the next step its clock goes on by this much.

@@ -45,9 +45,8 @@ impl Links {
     pub fn mend(&self, road: Road) {
         let mut state = self.lock();
         state.cuts.remove(&road);
-        let (tear, keep) = std::mem::take(&mut state.holed)
-            .into_iter()
-            .partition(|end: &End| road_of(*end) == road);
+        let (tear, keep) =
+            std::mem::take(&mut state.holed).into_iter().partition(|end: &End| road_of(*end) == road);
         state.holed = keep;
         for (here, there) in tear {
             state.tear((here, there));
@@ -106,9 +105,7 @@ impl Links {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state
-            .lock()
-            .expect("nothing panics while it looks at links")
+        self.state.lock().expect("nothing panics while it looks at links")
     }
 }
 

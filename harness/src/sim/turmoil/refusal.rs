@@ -12,8 +12,9 @@ const HOLDS: &str =
     "turmoil drops what is sent into a one-way cut, and cannot give it back when the cut mends";
 const FREEZES: &str = "turmoil runs every living host at every tick, so none can be suspended";
 const REFUSES: &str = "turmoil closes a port together with its process, never alone";
-const PICKS: &str =
-    "turmoil drops by link, not by message, and does not tell which message is leaving";
+const SLOWS: &str = "turmoil's delays are one range for all links";
+const CLOCKS: &str = "its hosts share one clock here: skew is tried on the other engine";
+const PICKS: &str = "turmoil drops by link, not by message, and does not tell which message is leaving";
 
 /// Names every fault of a plan that cannot be played, and why.
 ///
@@ -43,10 +44,7 @@ fn words(fault: &Fault) -> String {
 }
 
 fn why_not(fault: &Fault) -> Option<&'static str> {
-    let waits_for_message = fault
-        .when
-        .as_ref()
-        .is_some_and(|when| when.message.is_some());
+    let waits_for_message = fault.when.as_ref().is_some_and(|when| when.message.is_some());
     if waits_for_message || fault.lose.is_some() || fault.delay.is_some() {
         return Some(PICKS);
     }
@@ -54,9 +52,12 @@ fn why_not(fault: &Fault) -> Option<&'static str> {
         Action::Cut { lost: false, .. } => Some(HOLDS),
         Action::Freeze(_) | Action::Thaw(_) => Some(FREEZES),
         Action::Refuse(_) | Action::Admit(_) => Some(REFUSES),
+        Action::Slow { .. } => Some(SLOWS),
+        Action::SetClock { .. } => Some(CLOCKS),
         Action::Cut { lost: true, .. }
         | Action::Mend { .. }
         | Action::Kill { .. }
-        | Action::Start(_) => None,
+        | Action::Start(_)
+        | Action::Change(_) => None,
     })
 }

@@ -43,10 +43,7 @@ impl Timers {
     /// The first deadline from now on. One in the past belongs to a sleeper that nobody polls.
     pub fn next_ms(&self) -> Option<u64> {
         let later = self.now_ms() + 1..;
-        self.lock()
-            .range(later)
-            .next()
-            .map(|(deadline_ms, _)| *deadline_ms)
+        self.lock().range(later).next().map(|(deadline_ms, _)| *deadline_ms)
     }
 
     /// Ready after `duration`, rounded up to the grain of simulated time. To be called on a running host.
@@ -61,9 +58,7 @@ impl Timers {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, u32>> {
-        self.deadlines
-            .lock()
-            .expect("nothing panics while it counts deadlines")
+        self.deadlines.lock().expect("nothing panics while it counts deadlines")
     }
 }
 

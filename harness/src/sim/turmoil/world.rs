@@ -97,8 +97,6 @@ impl Listener for Bound {
     }
 
     fn port(&self) -> u16 {
-        self.listener
-            .local_addr()
-            .map_or(0, |address| address.port())
+        self.listener.local_addr().map_or(0, |address| address.port())
     }
 }
