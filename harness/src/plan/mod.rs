@@ -19,6 +19,7 @@ mod seed;
 mod shrink_time;
 mod span;
 mod step;
+mod vary;
 mod world;
 mod write;
 
@@ -33,4 +34,5 @@ pub use offset::*;
 pub use scenario::*;
 pub use span::*;
 pub use step::*;
+pub use vary::*;
 pub use world::*;

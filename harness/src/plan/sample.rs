@@ -31,9 +31,10 @@ pub fn sample(seed: u64) -> Plan {
         steps,
         answers: Vec::new(),
         faults,
+        vary: Default::default(),
         expect: Expectations::default(),
     };
-    Plan { name: format!("sample-{seed}"), scenario }
+    Plan { name: format!("sample-{seed}"), variant: String::new(), scenario }
 }
 
 fn pick<'a, T>(chance: &mut Chance, items: &'a [T]) -> &'a T {
