@@ -28,7 +28,7 @@ pub fn table(cells: &[Judged]) -> String {
     let line = LineStyle::none().fill('─').junction('─');
     let style = TableStyle::new().top_border(line).header_separator(line).bottom_border(line);
     table.load_style(style).set_content_arrangement(ContentArrangement::Disabled);
-    let heading = profiles.iter().map(|profile| Cell::new(profile));
+    let heading = profiles.iter().map(Cell::new);
     table.set_header(std::iter::once(Cell::new("scenario")).chain(heading));
     for scenario in scenarios {
         let mut row = vec![Cell::new(scenario)];
