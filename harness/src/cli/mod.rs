@@ -1,10 +1,13 @@
 //! The command line: what it takes, and what each command does.
 
+mod again;
 mod args;
 mod check;
 mod determinism;
 mod entry;
 mod failure;
+mod files;
+mod output;
 mod replay;
 mod run;
 mod scenarios;
