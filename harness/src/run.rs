@@ -16,7 +16,7 @@ use crate::{
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
     },
-    subject::ReferenceGateway,
+    subject::{Policies, ReferenceGateway},
     verdict::{self, Verdict},
 };
 
@@ -75,11 +75,16 @@ pub fn run(plan: &Plan, engine: &dyn Engine) -> Result<Outcome, RunError> {
 pub fn run_with(plan: &Plan, engine: &dyn Engine, options: Options) -> Result<Outcome, RunError> {
     let slower = plan.scenario.world.shrink_time_by;
     let scenario = Arc::new(plan.scenario.shrunk());
-    let policy = Policy::profile(plan.profile())?.scaled_down_by(slower);
+    let policies = Policies { profile: plan.profile().into(), fields: scenario.world.policy.clone(), slower };
+    // Tried here, so that no gateway meets a bad field when it starts.
+    for upgrade in scenario.faults.iter().filter_map(|fault| fault.upgrade.as_ref()) {
+        policies.with(upgrade)?;
+    }
+    policies.with(&toml::Table::new())?;
     let promise = Policy::profile("strict")?.scaled_down_by(slower);
     let stage = Stage::new(&scenario, plan.seed());
     stage.spoil_chance(options.spoil_chance);
-    let company = company(plan, &scenario, policy, &stage)?;
+    let company = company(plan, &scenario, policies, &stage)?;
     let play = Play {
         hosts: Company::hosts(&scenario),
         seed: plan.seed(),
@@ -97,22 +102,17 @@ pub fn run_with(plan: &Plan, engine: &dyn Engine, options: Options) -> Result<Ou
 fn company(
     plan: &Plan,
     scenario: &Arc<Scenario>,
-    policy: Policy,
+    policies: Policies,
     stage: &Arc<Stage>,
 ) -> Result<Company, RunError> {
     let store = WatchedStore::open(DATABASE, Arc::clone(stage))?;
     let retention = KEY_RETENTION / plan.scenario.world.shrink_time_by;
-    let provider = Provider::new(
-        Arc::clone(stage),
-        plan.ability(),
-        scenario.answers.clone(),
-        retention.as_millis() as u64,
-    );
+    let provider = Provider::new(Arc::clone(stage), plan.ability(), scenario, retention.as_millis() as u64);
     let ability = match plan.ability() {
         Ability::Keyed => provider::Ability::Keyed { retention },
-        Ability::Opaque => provider::Ability::Opaque,
+        Ability::Queryable | Ability::Opaque => provider::Ability::Opaque,
     };
-    let subject = ReferenceGateway::new(policy, ability, Arc::clone(stage), store.clone());
+    let subject = ReferenceGateway::new(policies, ability, Arc::clone(stage), store.clone());
     Ok(Company {
         stage: Arc::clone(stage),
         scenario: Arc::clone(scenario),

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     exit,
-    sim::{engine::Engine, event::EventEngine},
+    sim::{engine::Engine, event::EventEngine, turmoil::TurmoilEngine},
 };
 
 /// Runs the command line of this process.
@@ -69,7 +69,7 @@ fn guarded(work: impl FnOnce() -> u8) -> u8 {
 pub fn engine(name: EngineName) -> Box<dyn Engine> {
     match name {
         EngineName::Event => Box::new(EventEngine),
-        EngineName::Turmoil => Box::new(EventEngine),
+        EngineName::Turmoil => Box::new(TurmoilEngine),
     }
 }
 

@@ -154,6 +154,7 @@ impl Build {
             op: op.into(),
             request: 1,
             reference: Some(reference.into()),
+            key: None,
             status,
             replay: false,
             scripted: true,
@@ -231,6 +232,7 @@ impl Build {
     pub(crate) fn fault(self, fault: u32, hosts: &[&str]) -> Self {
         let event = Event::Fault {
             fault,
+            kind: "cut".into(),
             what: "by hand".into(),
             hosts: hosts.iter().map(|host| (*host).into()).collect(),
         };
@@ -247,7 +249,14 @@ impl Build {
     }
 
     pub(crate) fn record(self, key: &str, state: State, status: Option<u16>) -> Self {
-        let event = Event::Record { scope: SCOPE.into(), key: key.into(), state, status, reference: None };
+        let event = Event::Record {
+            scope: SCOPE.into(),
+            key: key.into(),
+            state,
+            status,
+            reference: None,
+            overdue_ms: None,
+        };
         self.event("database", event)
     }
 

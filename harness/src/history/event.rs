@@ -46,6 +46,8 @@ pub struct Promise {
 pub enum Ability {
     /// It takes our reference as its own idempotency key: ask again, and it replays.
     Keyed,
+    /// It takes no key, but can be asked whether it has a message: "found" settles, "not found" never does.
+    Queryable,
     /// It takes no key and cannot be asked: what is lost stays unknown.
     Opaque,
 }
@@ -56,6 +58,7 @@ impl Ability {
     pub fn name(self) -> &'static str {
         match self {
             Self::Keyed => "keyed",
+            Self::Queryable => "queryable",
             Self::Opaque => "opaque",
         }
     }
@@ -136,6 +139,35 @@ pub enum Event {
         /// The provider's id of the message.
         message_id: String,
     },
+    /// A producer asked what became of a message (S11).
+    LookUp {
+        /// The logical operation.
+        op: String,
+        /// What the message was asked for by: `id`, `reference` or `key`.
+        by: String,
+        /// HTTP status; none if there was no answer.
+        status: Option<u16>,
+        /// What the message is said to be, such as `sent` or `unknown`.
+        says: Option<String>,
+    },
+    /// An operator settles an unknown message.
+    Resolve {
+        /// The logical operation.
+        op: String,
+        /// What the operator vouches for: `sent` or `not-sent`.
+        verdict: String,
+        /// HTTP status; none if there was no answer.
+        status: Option<u16>,
+        /// The problem type in the answer, if any.
+        problem: Option<String>,
+    },
+    /// The provider is asked whether it has a message.
+    Query {
+        /// The reference that it is asked for.
+        reference: String,
+        /// Whether it has it.
+        found: bool,
+    },
     /// The provider answers a request.
     ProviderAnswer {
         /// The logical operation.
@@ -146,6 +178,8 @@ pub enum Event {
         reference: Option<String>,
         /// HTTP status.
         status: u16,
+        /// The idempotency key that the request bore, if any.
+        key: Option<String>,
         /// Whether it repeated the answer of an earlier request with the same key, without acting.
         replay: bool,
         /// Whether the plan told it to answer so, against the truth.
@@ -184,6 +218,8 @@ pub enum Event {
     Fault {
         /// Number of the fault in the plan, from 1.
         fault: u32,
+        /// The kind of fault, as plans spell it, such as `crash` or `lose_commits`.
+        kind: String,
         /// What it does, in words.
         what: String,
         /// The hosts that it touches.
@@ -215,6 +251,8 @@ pub enum Event {
         status: Option<u16>,
         /// The reference of its claim, if it has one.
         reference: Option<String>,
+        /// How long ago it should have been swept or asked about, in milliseconds; none if it is not due.
+        overdue_ms: Option<u64>,
     },
     /// The run is over: the bound after the heal has passed.
     End {

@@ -19,3 +19,8 @@ pub(super) fn first_gateway() -> Vec<String> {
 pub(super) fn is_first_gateway(via: &[String]) -> bool {
     via == first_gateway()
 }
+
+/// Whether a switch is left out when written.
+pub(super) fn is_false(on: &bool) -> bool {
+    !*on
+}

@@ -18,6 +18,9 @@ pub struct WorldSpec {
     /// How many gateways share the store; hosts `gateway-1` and on.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub gateways: u32,
+    /// Policy fields that every profile of this scenario is started with, over its own.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    pub policy: toml::Table,
     /// How a producer waits and retries.
     #[serde(default)]
     pub producer: ProducerSpec,

@@ -50,8 +50,24 @@ fn lone(event: &Event) -> Option<String> {
         Event::Effect { op, nth, message_id, .. } => {
             Some(format!("EFFECT {nth} of {op}: the message goes out as {message_id}"))
         }
+        Event::LookUp { op, by, status, says } => {
+            let said = status.map_or("nothing".into(), |status| status.to_string());
+            let says = says.as_deref().map_or(String::new(), |says| format!(" {says}"));
+            Some(format!("asks for {op} by its {by}, and hears {said}{says}"))
+        }
+        Event::Resolve { op, verdict, status, problem } => {
+            let said = status.map_or("nothing".into(), |status| status.to_string());
+            let problem = problem.as_deref().map_or(String::new(), |problem| format!(" {problem}"));
+            Some(format!("as the operator vouches that {op} is {verdict}, and hears {said}{problem}"))
+        }
+        Event::Query { found, .. } => {
+            let says = if *found { "yes" } else { "no" };
+            Some(format!("is asked whether it has the message: {says}"))
+        }
         Event::Store { .. } => store(event),
         Event::Fault { fault, what, .. } => Some(format!("FAULT {fault} {what}")),
+        // A fault that is over as soon as it has struck has said all.
+        Event::FaultEnds { what, .. } if what.is_empty() => None,
         Event::FaultEnds { fault, what } => Some(format!("fault {fault} {what}")),
         Event::Start { incarnation } if *incarnation > 1 => {
             Some(format!("starts again (incarnation {incarnation})"))

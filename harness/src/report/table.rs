@@ -57,9 +57,10 @@ fn cell(here: &[&Judged]) -> Cell {
         return Cell::new("–");
     };
     let one = here.iter().all(|cell| cell.verdict == first.verdict && cell.expected == first.expected);
+    let abilities = here.iter().map(|cell| cell.ability.len()).max().unwrap_or(0);
     let lines: Vec<String> = match one {
         true => vec![words(first)],
-        false => here.iter().map(|cell| format!("{:<6} {}", cell.ability, words(cell))).collect(),
+        false => here.iter().map(|cell| format!("{:<abilities$} {}", cell.ability, words(cell))).collect(),
     };
     let color = match (here.iter().all(|cell| cell.expected), here.iter().all(|cell| cell.good)) {
         (false, _) => Color::Red,
