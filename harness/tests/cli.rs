@@ -16,14 +16,6 @@ use serde_json::Value;
 const PROFILES: [&str; 3] = ["strict", "zap", "ietf-gateway"];
 const LOUD: &str = "crash-between-send-and-respond-loud";
 
-/// What zap's crash between send and respond is expected to come to; without it, `kept` is expected.
-const ZAP_EXPECTATION: &str = r#"[expect.zap]
-effects = { cart-7 = 2 }
-verdict = "violated"
-invariants = ["once"]
-because = "S10: a crash between processing and answering means \"not executed\", and the retry runs"
-"#;
-
 fn text(path: &Path) -> &str {
     path.to_str().expect("UTF-8")
 }
@@ -87,7 +79,7 @@ fn an_unknown_name_is_refused_with_what_was_meant() {
 
 #[test]
 fn a_folder_of_scenarios_replaces_the_embedded_ones() {
-    let mine = spoilt("replaces", "first-send", &[]);
+    let mine = spoilt("replaces", "lost", &[]);
     onceproof(&["run", "--scenarios", &mine]).exits(0).says("\n mine ").says_nothing_of("first-send");
     onceproof(&["run", "first-send", "--scenarios", &mine]).exits(64).complains("known are\n          mine");
     let empty = folder("replaces-empty");
@@ -98,7 +90,7 @@ fn a_folder_of_scenarios_replaces_the_embedded_ones() {
 
 #[test]
 fn an_unexpected_breach_of_safety_exits_1_and_is_told_from_evidence_to_repetition() {
-    let mine = spoilt("safety", LOUD, &[(ZAP_EXPECTATION, "")]);
+    let mine = spoilt("safety", "crash", &[]);
     let ran = onceproof(&["run", "--scenarios", &mine]).exits(1);
     let parts = [
         "── The gateway is killed between send and respond · zap · keyed or opaque provider\n",
@@ -125,20 +117,7 @@ fn an_unexpected_breach_of_safety_exits_1_and_is_told_from_evidence_to_repetitio
 
 #[test]
 fn an_unexpected_breach_of_liveness_exits_2() {
-    // Nobody asks what became of the first attempt, and no repetition shows that the answer is not definite.
-    let edits = [
-        (r#"profiles = ["strict", "zap", "ietf-gateway"]"#, r#"profiles = ["ietf-gateway"]"#),
-        (r#"abilities = ["keyed", "opaque"]"#, "abilities = [\"keyed\"]\nproducer = { retry = [] }"),
-        ("[expect.strict.opaque]\nunknown = 1\n", ""),
-        ("[expect.zap.opaque]\nunknown = 1\n", ""),
-        (
-            "[expect.ietf-gateway]\nverdict = \"violated\"\ninvariants = [\"faithful-replay\"]\n",
-            "[expect.ietf-gateway]\n",
-        ),
-        ("because = \"S6: a 5xx is stored and replayed as if it were definite\"\n", ""),
-        ("[expect.ietf-gateway.keyed]\ninvariants = [\"faithful-replay\", \"completes\"]\n", ""),
-    ];
-    let mine = spoilt("liveness", "provider-500-after-effect", &edits);
+    let mine = spoilt("liveness", "pending", &[]);
     let ran = onceproof(&["run", "--scenarios", &mine]).exits(2).says("completes violated: ");
     assert_eq!(
         ran.last_line(),
@@ -148,7 +127,7 @@ fn an_unexpected_breach_of_liveness_exits_2() {
 
 #[test]
 fn a_case_that_tests_nothing_exits_4() {
-    let mine = spoilt("never", "lost-200", &[("gateway-1 -> producer #1", "gateway-1 -> producer #99")]);
+    let mine = spoilt("never", "lost", &[("#1\"", "#99\"")]);
     let ran = onceproof(&["run", "--scenarios", &mine, "--profile", "strict"]).exits(4);
     assert_eq!(ran.agains().len(), 1, "also what was not violated is told and can be repeated");
     let ran = ran.says("expected kept, found inconclusive (fault 1 never struck)");
@@ -156,6 +135,14 @@ fn a_case_that_tests_nothing_exits_4() {
         ran.last_line(),
         "exit code 4: a case did not test what it says: mine.strict.keyed, mine.strict.opaque"
     );
+}
+
+#[test]
+fn what_an_engine_cannot_play_is_refused_by_name() {
+    let mine = spoilt("engine", "lost", &[]);
+    let ran = onceproof(&["run", "--scenarios", &mine, "--engine", "turmoil"]).exits(64);
+    let ran = ran.complains("cannot play mine.strict.keyed");
+    ran.complains("this engine cannot play it: fault 1 loses message producer -> gateway-1 #1");
 }
 
 #[test]
@@ -172,7 +159,7 @@ fn nothing_to_run_exits_4() {
 fn an_expected_failure_that_does_not_come_exits_5() {
     let wrong = "[expect]\ninvariants = [\"once\"]\nbecause = \"S10: it forgets\"\n";
     let edits = [("[expect]\n", wrong), ("verdict = \"kept\"", "verdict = \"violated\"")];
-    let mine = spoilt("missing", "lost-200", &edits);
+    let mine = spoilt("missing", "lost", &edits);
     let ran = onceproof(&["run", "--scenarios", &mine]).exits(5);
     let ran = ran.says("NOT EXPECTED: expected violated, found kept\n");
     assert_eq!(
@@ -184,21 +171,21 @@ fn an_expected_failure_that_does_not_come_exits_5() {
 
 #[test]
 fn safety_outweighs_what_else_is_unexpected() {
-    let mine = spoilt("weight", LOUD, &[(ZAP_EXPECTATION, "")]);
-    let never = spoilt("weight-never", "lost-200", &[("#1\"", "#99\"")]);
+    let mine = spoilt("weight", "crash", &[]);
+    let never = spoilt("weight-never", "lost", &[("#1\"", "#99\"")]);
     fs::copy(Path::new(&never).join("mine.toml"), Path::new(&mine).join("never.toml")).expect("copied");
     onceproof(&["run", "--scenarios", &mine]).exits(1).says("exit code 1: ");
 }
 
 #[test]
 fn a_mistake_in_a_scenario_is_shown_with_file_line_and_meaning() {
-    let mine = spoilt("mistake", "lost-200", &[("verdict = \"kept\"", "verdict = \"kpt\"")]);
+    let mine = spoilt("mistake", "lost", &[("verdict = \"kept\"", "verdict = \"kpt\"")]);
     let ran = onceproof(&["run", "--scenarios", &mine]).exits(64);
     assert_eq!(ran.stdout, "");
     let ran = ran.complains("unknown verdict `kpt`").complains("did you mean `kept`?");
-    ran.complains(&format!("[{mine}/mine.toml:22:11]"));
-    let broken = spoilt("mistake-toml", "lost-200", &[("[world]", "[world")]);
-    onceproof(&["run", "--scenarios", &broken]).exits(64).complains("mine.toml:8:7]");
+    ran.complains(&format!("[{mine}/mine.toml:18:11]"));
+    let broken = spoilt("mistake-toml", "lost", &[("[world]", "[world")]);
+    onceproof(&["run", "--scenarios", &broken]).exits(64).complains("mine.toml:5:7]");
 }
 
 #[test]
@@ -268,7 +255,7 @@ fn another_seed_is_another_run_of_the_same_plan() {
 
 #[test]
 fn a_plan_that_tests_nothing_is_neither_fixed_nor_failing() {
-    let mine = spoilt("idle-plan", "lost-200", &[("#1\"", "#99\"")]);
+    let mine = spoilt("idle-plan", "lost", &[("#1\"", "#99\"")]);
     let out = folder("idle-plan-out");
     onceproof(&["run", "--scenarios", &mine, "--profile", "strict", "--out", text(&out)]).exits(4);
     let plan = out.join("mine.strict.keyed").join("plan.toml");
@@ -279,7 +266,7 @@ fn a_plan_that_tests_nothing_is_neither_fixed_nor_failing() {
 /// Every line that promises a repetition keeps it, from the same folder, in a shell.
 #[test]
 fn every_line_again_works_when_it_is_pasted() {
-    let mine = spoilt("again", LOUD, &[(ZAP_EXPECTATION, "")]);
+    let mine = spoilt("again", "crash", &[]);
     let out = folder("again it's out");
     let (mine, out) = (mine.as_str(), text(&out));
     let calls: [&[&str]; 3] = [
@@ -322,9 +309,9 @@ fn a_history_that_is_none_is_refused_with_its_line() {
 
 #[test]
 fn a_plan_that_is_none_is_refused_with_its_place() {
-    let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/lost-200.toml");
+    let scenario = Path::new(&spoilt("no-plan", "lost", &[])).join("mine.toml");
     let ran = onceproof(&["replay", text(&scenario)]).exits(64);
-    ran.complains("a plan has exactly one profile").complains("lost-200.toml:9:12]");
+    ran.complains("a plan has exactly one profile").complains("mine.toml:6:12]");
     onceproof(&["replay", "/nowhere/plan.toml"]).exits(64).complains("cannot read /nowhere/plan.toml");
 }
 
@@ -381,7 +368,7 @@ fn no_secret_is_printed_or_written() {
 /// `onceproof run | head -1`
 #[test]
 fn a_closed_pipe_is_no_reason_to_panic_and_does_not_change_the_exit_code() {
-    let mine = spoilt("pipe", LOUD, &[(ZAP_EXPECTATION, "")]);
+    let mine = spoilt("pipe", "crash", &[]);
     for (words, code) in [(vec!["run"], 0), (vec!["run", "--scenarios", &mine], 1), (vec!["--help"], 0)] {
         let mut child = Command::new(ONCEPROOF)
             .args(&words)
@@ -415,7 +402,7 @@ fn the_rows_of_a_timeline_are_aligned_and_repetitions_share_one() {
     for row in rows {
         let chars: Vec<char> = row.chars().collect();
         for lane in &lanes {
-            assert!("→←×■★◆!▲·│".contains(chars[*lane]), "{row}");
+            assert!("→←×■★◆!▲?=·│".contains(chars[*lane]), "{row}");
             assert_eq!(chars[lane - 1], ' ', "{row}");
         }
     }

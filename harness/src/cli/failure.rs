@@ -35,6 +35,11 @@ impl Failure {
         Self { code, report: error.into() }
     }
 
+    /// Says which of many plans it is about.
+    pub fn about(self, plan: &str) -> Self {
+        Self { code: self.code, report: self.report.wrap_err(format!("cannot play {plan}")) }
+    }
+
     /// The input names something that is not there: what was probably meant, and all that is.
     pub fn unknown(kind: &str, name: &str, known: &[&str]) -> Self {
         let near = known

@@ -13,7 +13,7 @@ use crate::{
     plan::Plan,
     report::{
         json::json,
-        played::{Played, exit_code},
+        played::{Played, exit_code, plan_name},
         text::text,
     },
     run::{Outcome, run},
@@ -43,7 +43,7 @@ fn play(args: &RunArgs, plans: Vec<Plan>) -> Result<Vec<Played>, Failure> {
     let engine = engine(args.engine);
     let mut played = Vec::with_capacity(plans.len());
     for plan in plans {
-        let outcome = run(&plan, &*engine).map_err(Failure::run)?;
+        let outcome = run(&plan, &*engine).map_err(|error| Failure::run(error).about(&plan_name(&plan)))?;
         let again = again(args, &plan, &outcome);
         played.push(Played::new(plan, outcome, again));
     }

@@ -51,10 +51,11 @@ fn block(heading: &str, cells: Vec<(&Played, String)>) -> String {
         }
     }
     let names = lines.iter().map(|(cell, ..)| cell.plan.name.len()).max().unwrap_or(0);
+    let abilities = lines.iter().map(|(cell, ..)| cell.plan.ability().name().len()).max().unwrap_or(0);
     let mut text = format!("{heading}\n");
     for (cell, profiles, words) in lines {
         let (name, ability) = (&cell.plan.name, cell.plan.ability().name());
-        let _ = writeln!(text, "  {name:<names$}  {ability:<6}  {words} ({})", profiles.join(", "));
+        let _ = writeln!(text, "  {name:<names$}  {ability:<abilities$}  {words} ({})", profiles.join(", "));
     }
     text
 }

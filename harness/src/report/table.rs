@@ -56,9 +56,11 @@ fn cell(here: &[&Judged]) -> Cell {
     let Some(first) = here.first() else {
         return Cell::new("–");
     };
+    let abilities = here.iter().map(|cell| cell.ability.len()).max().unwrap_or(0);
+    let line = |cell: &&Judged| format!("{:<abilities$} {}", cell.ability, words(cell));
     let lines = match here.iter().all(|cell| cell.says_as(first)) {
         true => vec![words(first)],
-        false => distinct(here).iter().map(|cell| format!("{:<6} {}", cell.ability, words(cell))).collect(),
+        false => distinct(here).iter().map(line).collect(),
     };
     let color = match (here.iter().all(|cell| cell.expected), here.iter().all(|cell| cell.good)) {
         (false, _) => Color::Red,

@@ -10,7 +10,7 @@ use crate::{
 
 /// What the glyphs mean. All are of single width, so that the lanes stay straight in every terminal.
 pub const LEGEND: &str = "→ sends   ← hears   × hears nothing, gives up   ■ store   ★ the message goes out   \
-◆ provider answers   ! fault   ▲ starts again";
+◆ provider answers   ! fault   ▲ starts again   ? asks   = operator settles";
 
 /// An excerpt has so many rows at most, give or take those near its evidence.
 const EXCERPT_ROWS: usize = 100;
@@ -165,6 +165,8 @@ fn glyph(event: &Event) -> char {
         Event::Store { .. } => '■',
         Event::Fault { .. } => '!',
         Event::Start { .. } => '▲',
+        Event::LookUp { .. } | Event::Query { .. } => '?',
+        Event::Resolve { .. } => '=',
         _ => '·',
     }
 }
@@ -204,7 +206,7 @@ mod tests {
 
     #[test]
     fn every_glyph_is_in_the_legend() {
-        for glyph in ['→', '←', '×', '■', '★', '◆', '!', '▲'] {
+        for glyph in ['→', '←', '×', '■', '★', '◆', '!', '▲', '?', '='] {
             assert!(LEGEND.contains(glyph), "{glyph}");
         }
     }

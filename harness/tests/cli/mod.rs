@@ -79,10 +79,11 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A folder of this name with one scenario `mine`: an embedded one, with each left text replaced by its right one.
+/// A folder of this name with one scenario `mine`: one of those that lie beside this file, with each left text
+/// replaced by its right one.
 pub fn spoilt(name: &str, scenario: &str, edits: &[(&str, &str)]) -> String {
-    let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
-    let mut text = fs::read_to_string(scenarios.join(format!("{scenario}.toml"))).expect("a scenario");
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
+    let mut text = fs::read_to_string(beside.join(format!("{scenario}.toml"))).expect("a scenario");
     for (from, to) in edits {
         assert!(text.contains(from), "`{from}` is in {scenario}");
         text = text.replace(from, to);
