@@ -17,6 +17,7 @@ pub fn sample(seed: u64) -> Plan {
         abilities: vec![*pick(&mut chance, &abilities)],
         gateways,
         policy: Default::default(),
+        key_retention: Span::from_ms(24 * 60 * 60 * 1000),
         producer: Default::default(),
         seed: Some(seed),
         shrink_time_by: 1,
