@@ -106,7 +106,7 @@ fn company(
     stage: &Arc<Stage>,
 ) -> Result<Company, RunError> {
     let store = WatchedStore::open(DATABASE, Arc::clone(stage))?;
-    let retention = KEY_RETENTION / plan.scenario.world.shrink_time_by;
+    let retention = key_retention(plan);
     let provider = Provider::new(Arc::clone(stage), plan.ability(), scenario, retention.as_millis() as u64);
     let ability = match plan.ability() {
         Ability::Keyed => provider::Ability::Keyed { retention },
@@ -123,6 +123,10 @@ fn company(
     })
 }
 
+fn key_retention(plan: &Plan) -> Duration {
+    KEY_RETENTION / plan.scenario.world.shrink_time_by
+}
+
 fn header(plan: &Plan, promise: &Policy) -> Header {
     Header {
         onceproof_history: history::VERSION,
@@ -134,5 +138,6 @@ fn header(plan: &Plan, promise: &Policy) -> Header {
             ttl_ms: promise.ttl.as_millis() as u64,
             tombstone_ms: promise.tombstone.as_millis() as u64,
         },
+        key_retention_ms: (plan.ability() == Ability::Keyed).then(|| key_retention(plan).as_millis() as u64),
     }
 }
