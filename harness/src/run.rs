@@ -118,7 +118,7 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
         provider,
         store,
     };
-    let header = header(plan, &Policy::profile("strict")?.scaled_down_by(slower));
+    let header = header(plan, &Policy::profile("strict")?.scaled_down_by(slower), retention_ms);
     let bound_ms = BOUND_MS / u64::from(slower);
     Ok(Staged { stage, company, hosts: Company::hosts(&scenario), bound_ms, header })
 }
@@ -146,7 +146,7 @@ fn ability(plan: &Plan, retention_ms: u64) -> provider::Ability {
     }
 }
 
-fn header(plan: &Plan, promise: &Policy) -> Header {
+fn header(plan: &Plan, promise: &Policy, retention_ms: u64) -> Header {
     Header {
         onceproof_history: history::VERSION,
         title: plan.scenario.title.clone(),
@@ -157,5 +157,6 @@ fn header(plan: &Plan, promise: &Policy) -> Header {
             ttl_ms: promise.ttl.as_millis() as u64,
             tombstone_ms: promise.tombstone.as_millis() as u64,
         },
+        key_retention_ms: (plan.ability() == Ability::Keyed).then_some(retention_ms),
     }
 }

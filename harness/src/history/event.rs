@@ -30,6 +30,9 @@ pub struct Header {
     pub seed: u64,
     /// What the system is held to.
     pub promise: Promise,
+    /// How long a provider that takes our key remembers it, from the first request that bore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_retention_ms: Option<u64>,
 }
 
 /// What a key is promised, and for how long. The promise of `strict` is the measure of every profile.
