@@ -83,6 +83,8 @@ pub struct Policy {
     pub caller_patience: Duration,
     /// The largest body of a request, in bytes; above it 413.
     pub body_limit: usize,
+    /// Whether a key has to be a quoted string, as the IETF draft writes it (S3).
+    pub quoted_keys_only: bool,
     /// Where records are kept (S5, S10).
     pub answers: Answers,
     /// What becomes of an ambiguous outcome (S6).

@@ -175,7 +175,7 @@ impl Sweeper {
     }
 
     async fn record(&self, ask: &Ask, message_id: &str) {
-        let answer = sent(message_id);
+        let answer = sent(&ask.slot, message_id);
         let lease_end = ask.begun + self.policy.lease;
         let mut pause = SHORTEST_REST;
         while self.ledger.done(&ask.slot, &ask.reference, &answer).await.is_err()

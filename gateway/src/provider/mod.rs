@@ -1,6 +1,7 @@
 //! Whoever delivers the messages.
 
 mod outcome;
+mod upload;
 mod whatsapp;
 
 pub use outcome::{Outcome, Refusal, classify};
