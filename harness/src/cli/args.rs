@@ -55,6 +55,8 @@ pub enum Command {
     #[command(after_help = EXIT_CODES)]
     /// Play seeded plans twice here and once in another process: the same seed must give the same bytes
     Determinism(DeterminismArgs),
+    /// Print the JSON schema of the scenario format
+    Schema,
 }
 
 #[derive(Debug, Args)]

@@ -14,7 +14,7 @@ use super::{
     check, determinism,
     failure::Failure,
     output::Output,
-    replay, run,
+    replay, run, schema,
 };
 use crate::{
     exit,
@@ -57,6 +57,7 @@ fn dispatch(command: &Command, output: &mut Output) -> Result<u8, Failure> {
         Command::Replay(args) => replay::command(args, output),
         Command::Check(args) => check::command(args, output),
         Command::Determinism(args) => determinism::command(args, output),
+        Command::Schema => schema::command(output),
     }
 }
 

@@ -11,5 +11,6 @@ mod output;
 mod replay;
 mod run;
 mod scenarios;
+mod schema;
 
 pub use entry::main;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use onceproof_gateway::store::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything that invariants are folded over: what was promised, and what happened.
@@ -41,7 +42,7 @@ pub struct Promise {
 }
 
 /// What a provider can do for whoever lost its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ability {
     /// It takes our reference as its own idempotency key: ask again, and it replays.

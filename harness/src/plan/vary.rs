@@ -1,11 +1,12 @@
 //! One story told several times: at each of several points, silently and loudly, with one gateway and with two.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Fault, Message, Scenario};
 
 /// What a placeholder stands for, in each variant. The variants are all combinations.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Vary {
     /// For `point = "*"`.

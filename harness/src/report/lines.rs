@@ -51,15 +51,12 @@ fn lone(event: &Event) -> Option<String> {
             Some(format!("EFFECT {nth} of {op}: the message goes out as {message_id}"))
         }
         Event::LookUp { op, by, status, says } => {
-            let said = status.map_or("nothing".into(), |status| status.to_string());
-            let says = says.as_deref().map_or(String::new(), |says| format!(" {says}"));
-            Some(format!("asks for {op} by its {by}, and hears {said}{says}"))
+            Some(format!("asks for {op} by its {by}, and hears {}", said(*status, says.as_deref())))
         }
-        Event::Resolve { op, verdict, status, problem } => {
-            let said = status.map_or("nothing".into(), |status| status.to_string());
-            let problem = problem.as_deref().map_or(String::new(), |problem| format!(" {problem}"));
-            Some(format!("as the operator vouches that {op} is {verdict}, and hears {said}{problem}"))
-        }
+        Event::Resolve { op, verdict, status, problem } => Some(format!(
+            "as the operator vouches that {op} is {verdict}, and hears {}",
+            said(*status, problem.as_deref())
+        )),
         Event::Query { found, .. } => {
             let says = if *found { "yes" } else { "no" };
             Some(format!("is asked whether it has the message: {says}"))
@@ -79,6 +76,14 @@ fn lone(event: &Event) -> Option<String> {
         }
         Event::End { idle_faults } if !idle_faults.is_empty() => Some(never_struck(idle_faults)),
         _ => None,
+    }
+}
+
+fn said(status: Option<u16>, words: Option<&str>) -> String {
+    let status = status.map_or("nothing".into(), |status| status.to_string());
+    match words {
+        Some(words) => format!("{status} {words}"),
+        None => status,
     }
 }
 

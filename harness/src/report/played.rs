@@ -76,10 +76,14 @@ impl Played {
     }
 }
 
-/// Scenario, profile and ability of a plan.
+/// Scenario, profile, ability and variant of a plan, fit to name a folder.
 #[must_use]
 pub fn plan_name(plan: &Plan) -> String {
-    format!("{}.{}.{}", plan.name, plan.profile(), plan.ability().name())
+    let cell = format!("{}.{}.{}", plan.name, plan.profile(), plan.ability().name());
+    match plan.variant.replace(", ", "+").replace(' ', "-").replace('#', "message-") {
+        variant if variant.is_empty() => cell,
+        variant => format!("{cell}.{variant}"),
+    }
 }
 
 /// The exit code: unexpected violations first, by their weight; then what showed nothing; then expected failures

@@ -51,16 +51,18 @@ fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
     seen
 }
 
-/// One line where all abilities agree, else one for each.
+/// One line where all abilities and variants agree, else one for each verdict of each ability.
 fn cell(here: &[&Judged]) -> Cell {
     let Some(first) = here.first() else {
         return Cell::new("–");
     };
-    let one = here.iter().all(|cell| cell.verdict == first.verdict && cell.expected == first.expected);
-    let abilities = here.iter().map(|cell| cell.ability.len()).max().unwrap_or(0);
-    let lines: Vec<String> = match one {
+    let lines = match here.iter().all(|cell| cell.says_as(first)) {
         true => vec![words(first)],
-        false => here.iter().map(|cell| format!("{:<abilities$} {}", cell.ability, words(cell))).collect(),
+        false => {
+            let width = here.iter().map(|cell| cell.ability.len()).max().unwrap_or(0);
+            let line = |cell: &&Judged| format!("{:<width$} {}", cell.ability, words(cell));
+            distinct(here).iter().map(line).collect()
+        }
     };
     let color = match (here.iter().all(|cell| cell.expected), here.iter().all(|cell| cell.good)) {
         (false, _) => Color::Red,
@@ -68,6 +70,23 @@ fn cell(here: &[&Judged]) -> Cell {
         (true, false) => Color::Yellow,
     };
     Cell::new(lines.join("\n")).fg(color)
+}
+
+/// The cells without those that only repeat an earlier one of the same ability.
+fn distinct<'a>(here: &[&'a Judged]) -> Vec<&'a Judged> {
+    let mut distinct: Vec<&Judged> = Vec::new();
+    for cell in here {
+        if !distinct.iter().any(|earlier| earlier.ability == cell.ability && earlier.says_as(cell)) {
+            distinct.push(cell);
+        }
+    }
+    distinct
+}
+
+impl Judged {
+    fn says_as(&self, other: &Self) -> bool {
+        self.verdict == other.verdict && self.expected == other.expected
+    }
 }
 
 fn words(cell: &Judged) -> String {
