@@ -387,6 +387,29 @@ fn a_closed_pipe_is_no_reason_to_panic_and_does_not_change_the_exit_code() {
     }
 }
 
+/// Every variant has a folder and a name of its own, and one story speaks for all that end the same.
+#[test]
+fn variants_of_a_story_are_told_once_and_written_apart() {
+    let vary = "[vary]\npoints = [\"after-dispatch\"]\nsilent = [true, false]\n\n[world]";
+    let edits = [("[world]", vary), ("point = \"after-dispatch\"", "point = \"*\"")];
+    let mine = spoilt("variants", "crash", &edits);
+    let out = folder("variants-out");
+    let ran = onceproof(&["run", "--scenarios", &mine, "--profile", "zap", "--out", text(&out)]).exits(1);
+    let ran = ran.says(" · after-dispatch, silent, the first of 2 variants that end so\n");
+    let [again] = ran.agains()[..] else { panic!("one story in\n{}", ran.stdout) };
+    pasted(again).exits(1).says("STILL FAILS");
+    assert_eq!(files(&out).len(), 2 * 2 * 4, "two abilities, two variants, four files");
+    for variant in ["silent", "loud"] {
+        assert!(out.join(format!("mine.zap.keyed.after-dispatch+{variant}")).is_dir());
+    }
+    let ran = onceproof(&["run", "--scenarios", &mine, "--profile", "zap", "--format", "json"]).exits(1);
+    let report: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let variants: Vec<&Value> =
+        report["cells"].as_array().expect("cells").iter().map(|cell| &cell["variant"]).collect();
+    let (silent, loud) = ("after-dispatch, silent", "after-dispatch, loud");
+    assert_eq!(variants, [silent, loud, silent, loud]);
+}
+
 /// Lanes stay straight: every row of a timeline has its text in the same column.
 #[test]
 fn the_rows_of_a_timeline_are_aligned_and_repetitions_share_one() {

@@ -56,13 +56,11 @@ fn cell(here: &[&Judged]) -> Cell {
     let Some(first) = here.first() else {
         return Cell::new("–");
     };
+    let abilities = here.iter().map(|cell| cell.ability.len()).max().unwrap_or(0);
+    let line = |cell: &&Judged| format!("{:<abilities$} {}", cell.ability, words(cell));
     let lines = match here.iter().all(|cell| cell.says_as(first)) {
         true => vec![words(first)],
-        false => {
-            let width = here.iter().map(|cell| cell.ability.len()).max().unwrap_or(0);
-            let line = |cell: &&Judged| format!("{:<width$} {}", cell.ability, words(cell));
-            distinct(here).iter().map(line).collect()
-        }
+        false => distinct(here).iter().map(line).collect(),
     };
     let color = match (here.iter().all(|cell| cell.expected), here.iter().all(|cell| cell.good)) {
         (false, _) => Color::Red,
