@@ -6,7 +6,7 @@ use crate::{
     alarm::Alarm,
     http::{Api, Instance, router, serve_on},
     ledger::Ledger,
-    policy::{Policy, as_ms},
+    policy::Policy,
     provider::{ProviderConfig, WhatsApp},
     send::{Protocol, Wakeups},
     store::Store,
@@ -23,6 +23,8 @@ pub struct GatewayConfig {
     pub instances: Vec<Instance>,
     /// Who delivers the messages.
     pub provider: ProviderConfig,
+    /// The operator's bearer token; without one the operator's routes are not there.
+    pub admin_token: Option<String>,
     /// Its port; 0 takes a free one.
     pub port: u16,
 }
@@ -52,6 +54,7 @@ pub async fn run_on(
     let api = Api {
         protocol: Arc::new(parts.protocol),
         instances: instances.map(|instance| (instance.id.clone(), instance)).collect(),
+        admin_token: config.admin_token,
     };
     serve_on(world, listener, router(Arc::new(api))).await
 }
@@ -72,8 +75,7 @@ pub(crate) fn assemble(
     let alarm = Arc::new(Alarm::default());
     let wakeups = Arc::new(Wakeups::default());
     let provider = Arc::new(WhatsApp::new(world.clone(), provider, &policy));
-    let ledger =
-        Ledger::new(world.clone(), store, policy.clone(), alarm.clone(), provider.retention().map(as_ms));
+    let ledger = Ledger::new(world.clone(), store, policy.clone(), alarm.clone(), provider.ability());
     let sweeper = Sweeper {
         world: world.clone(),
         ledger: ledger.clone(),

@@ -2,9 +2,6 @@
 
 use serde_json::Value;
 
-/// The longest text, in characters.
-pub const MAX_TEXT_CHARACTERS: usize = 4096;
-
 /// A valid text message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextMessage {
@@ -21,22 +18,21 @@ pub enum MessageError {
     #[error("`to` must be a string of 8 to 15 digits")]
     To,
     /// `text` is absent or not text, empty, or too long.
-    #[error("`text` must be a string of 1 to 4096 characters")]
+    #[error("`text` must be a string that is neither empty nor too long")]
     Text,
 }
 
 impl TextMessage {
-    /// Reads and validates a parsed body. Members that it does not know are left alone.
+    /// Reads and validates a parsed body, whose text may have `text_limit` characters. Members that it does not know are left alone.
     ///
     /// # Errors
     /// [`MessageError`], which names the member.
-    pub fn from_value(value: &Value) -> Result<Self, MessageError> {
+    pub fn from_value(value: &Value, text_limit: usize) -> Result<Self, MessageError> {
         let to = value.get("to").and_then(Value::as_str);
         let to = to.filter(|to| is_number(to)).ok_or(MessageError::To)?;
         let text = value.get("text").and_then(Value::as_str);
-        let text = text
-            .filter(|text| (1..=MAX_TEXT_CHARACTERS).contains(&text.chars().count()))
-            .ok_or(MessageError::Text)?;
+        let text =
+            text.filter(|text| (1..=text_limit).contains(&text.chars().count())).ok_or(MessageError::Text)?;
         Ok(Self { to: to.to_owned(), text: text.to_owned() })
     }
 }
@@ -54,7 +50,7 @@ mod tests {
     #[test]
     fn both_members_are_needed_and_bounded() {
         let valid = json!({"to": "5511999990001", "text": "é".repeat(4096), "more": 1});
-        assert!(TextMessage::from_value(&valid).is_ok());
+        assert!(TextMessage::from_value(&valid, 4096).is_ok());
         for (value, expected) in [
             (json!(null), MessageError::To),
             (json!({"to": 5_511_999_990_001_u64, "text": "x"}), MessageError::To),
@@ -64,7 +60,7 @@ mod tests {
             (json!({"to": "12345678", "text": ""}), MessageError::Text),
             (json!({"to": "12345678", "text": "x".repeat(4097)}), MessageError::Text),
         ] {
-            assert_eq!(TextMessage::from_value(&value), Err(expected), "{value}");
+            assert_eq!(TextMessage::from_value(&value, 4096), Err(expected), "{value}");
         }
     }
 }

@@ -110,7 +110,8 @@ fn company(
     let provider = Provider::new(Arc::clone(stage), plan.ability(), scenario, retention.as_millis() as u64);
     let ability = match plan.ability() {
         Ability::Keyed => provider::Ability::Keyed { retention },
-        Ability::Queryable | Ability::Opaque => provider::Ability::Opaque,
+        Ability::Queryable => provider::Ability::Queryable,
+        Ability::Opaque => provider::Ability::Opaque,
     };
     let subject = ReferenceGateway::new(policies, ability, Arc::clone(stage), store.clone());
     Ok(Company {

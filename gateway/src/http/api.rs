@@ -13,7 +13,7 @@ use http::{HeaderMap, Response, StatusCode, header::AUTHORIZATION};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use subtle::ConstantTimeEq;
 
-use super::Problem;
+use super::{Problem, admin, status};
 use crate::{
     fingerprint, key,
     message::TextMessage,
@@ -43,6 +43,7 @@ pub struct Instance {
 pub(crate) struct Api {
     pub(crate) protocol: Arc<Protocol>,
     pub(crate) instances: BTreeMap<String, Instance>,
+    pub(crate) admin_token: Option<String>,
 }
 
 /// `POST /v1/instances/{id}/messages/text` (B) and `POST /api/instances/{id}/messages/text` (D): one canonical
@@ -51,18 +52,19 @@ pub(crate) fn router(api: Arc<Api>) -> Router {
     Router::new()
         .route("/v1/instances/{id}/messages/text", post(send_text))
         .route("/api/instances/{id}/messages/text", post(send_text))
+        .merge(status::routes())
+        .merge(admin::routes())
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .with_state(api)
 }
 
 async fn no_route() -> Response<Body> {
-    let problem = Problem::new(StatusCode::NOT_FOUND, "unknown-route", "there is nothing here");
-    problem.into_response().map(Body::from)
+    Problem::unknown_route().into_response().map(Body::from)
 }
 
 async fn no_method() -> Response<Body> {
-    let why = "this route is posted to";
+    let why = "this route has another method";
     let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "unknown-method", why);
     problem.into_response().map(Body::from)
 }
@@ -94,23 +96,23 @@ impl Api {
             phone_number_id: instance.phone_number_id.clone(),
             slot: key.map(|key| Slot { scope: format!("{}/{TEXT_ROUTE}", instance.id), key }),
             fingerprint: fingerprint::of_value(&value).map_err(bad_json)?,
-            message: TextMessage::from_value(&value),
+            message: TextMessage::from_value(&value, self.protocol.policy.text_limit),
         })
     }
 
-    fn authenticate(&self, id: &str, headers: &HeaderMap) -> Result<&Instance, Problem> {
+    pub(super) fn authenticate(&self, id: &str, headers: &HeaderMap) -> Result<&Instance, Problem> {
         let instance = self.instances.get(id).ok_or_else(|| {
             let why = "there is no such instance";
             Problem::new(StatusCode::NOT_FOUND, "unknown-instance", why)
         })?;
         let token = bearer_token(headers).ok_or_else(Problem::unauthorized)?;
-        match bool::from(token.as_bytes().ct_eq(instance.token.as_bytes())) {
+        match is_same(token, &instance.token) {
             true => Ok(instance),
             false => Err(Problem::unauthorized()),
         }
     }
 
-    async fn read_body(&self, body: Body) -> Result<Bytes, Problem> {
+    pub(super) async fn read_body(&self, body: Body) -> Result<Bytes, Problem> {
         let protocol = &self.protocol;
         let limit = protocol.policy.body_limit;
         let whole = Limited::new(body, limit).collect();
@@ -129,7 +131,12 @@ impl Api {
     }
 }
 
-fn bearer_token(headers: &HeaderMap) -> Option<&str> {
+/// In constant time.
+pub(super) fn is_same(token: &str, known: &str) -> bool {
+    token.as_bytes().ct_eq(known.as_bytes()).into()
+}
+
+pub(super) fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next()?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;

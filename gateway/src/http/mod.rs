@@ -1,9 +1,11 @@
 //! The gateway's HTTP side.
 
+mod admin;
 mod api;
 mod idle;
 mod problem;
 mod serve;
+mod status;
 
 pub use api::Instance;
 pub use problem::{PROBLEM_TYPE_PREFIX, REPLAY, UNPROTECTED};

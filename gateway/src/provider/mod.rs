@@ -1,7 +1,9 @@
 //! Whoever delivers the messages.
 
 mod outcome;
+mod sighting;
 mod whatsapp;
 
 pub use outcome::{Outcome, Refusal, classify};
+pub use sighting::{Sighting, sight};
 pub use whatsapp::{Ability, Outbound, ProviderConfig, WhatsApp};

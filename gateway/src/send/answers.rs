@@ -22,6 +22,15 @@ pub(crate) fn sent(message_id: &str) -> StoredAnswer {
     }
 }
 
+/// The answer to a message of which the operator says that it was sent, under an id that nobody knows.
+pub(crate) fn sent_by_word(reference: &str) -> StoredAnswer {
+    StoredAnswer {
+        body: json!({ "messageId": null, "status": "sent", "reference": reference }).to_string(),
+        message_id: None,
+        ..sent(reference)
+    }
+}
+
 /// A stored answer on its way to whoever asked first.
 pub(super) fn first(answer: &StoredAnswer) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(answer.body.clone()));

@@ -5,6 +5,7 @@ mod attempt;
 mod caller;
 mod claim;
 mod mark;
+mod orphan;
 mod pause;
 mod protocol;
 mod repetition;
@@ -16,6 +17,7 @@ mod tests;
 mod unprotected;
 mod wakeups;
 
-pub(crate) use answers::sent;
+pub(crate) use answers::{sent, sent_by_word};
+pub(crate) use orphan::report_orphan;
 pub(crate) use protocol::{Protocol, SendRequest};
 pub(crate) use wakeups::Wakeups;

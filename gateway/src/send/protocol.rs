@@ -69,7 +69,7 @@ impl Protocol {
             Obtained::StoreDown(error) => caller.answer(self.without_store(&request, &error).await),
             Obtained::Claim(claim) => match &request.message {
                 Ok(message) => {
-                    self.attempt(claim, &request.phone_number_id, message, caller).await;
+                    self.attempt(claim, &request, message, caller).await;
                 }
                 // A store that claims for an inadmissible request: its claim lapses by itself.
                 Err(error) => caller.answer(super::answers::invalid(*error)),
@@ -77,7 +77,8 @@ impl Protocol {
         }
     }
 
-    async fn without_store(&self, request: &SendRequest, error: &StoreError) -> Response<Bytes> {
+    /// What the policy says of a send whose key the store cannot protect, nothing having left (S7).
+    pub(super) async fn without_store(&self, request: &SendRequest, error: &StoreError) -> Response<Bytes> {
         match self.policy.store_down {
             StoreDown::Refuse => Problem::store_unavailable(error).into_response(),
             StoreDown::SendUnprotected => self.send_without_store(request).await,

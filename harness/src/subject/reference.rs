@@ -20,7 +20,7 @@ use crate::{
     sim::{
         actors::{
             database::{InProcessStore, WatchedStore},
-            producer::{TENANTS, Tenant},
+            producer::{ADMIN_TOKEN, TENANTS, Tenant},
             whatsapp,
         },
         cast::DATABASE,
@@ -116,6 +116,7 @@ impl Subject for ReferenceGateway {
                 access_token: "token-of-the-gateway".into(),
                 ability: self.ability,
             },
+            admin_token: Some(ADMIN_TOKEN.into()),
             port: HTTP_PORT,
         };
         Box::pin(async move {
