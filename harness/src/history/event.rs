@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use onceproof_gateway::store::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything that invariants are folded over: what was promised, and what happened.
@@ -29,6 +30,9 @@ pub struct Header {
     pub seed: u64,
     /// What the system is held to.
     pub promise: Promise,
+    /// How long a provider that takes our key remembers it, from the first request that bore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_retention_ms: Option<u64>,
 }
 
 /// What a key is promised, and for how long. The promise of `strict` is the measure of every profile.
@@ -41,7 +45,7 @@ pub struct Promise {
 }
 
 /// What a provider can do for whoever lost its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ability {
     /// It takes our reference as its own idempotency key: ask again, and it replays.
