@@ -70,6 +70,7 @@ impl House {
         tokio::spawn(serve_on(world.clone(), listener, routes));
         let sqlite = Arc::new(Mutex::new(SqliteStore::in_memory().unwrap()));
         let config = GatewayConfig {
+            admin_token: None,
             policy: Policy::profile("strict").unwrap(),
             instances: vec![Instance {
                 id: "loja-1".into(),

@@ -84,13 +84,10 @@ pub fn judge(history: &History) -> Verdict {
         effects: effects.map(|(op, n)| (op.to_owned(), n)).collect(),
         answers: answers(history),
         idle_faults: idle_faults(history),
-        observed: history
-            .entries
-            .iter()
-            .any(|entry| {
-                let granted = matches!(entry.event, Event::Store { granted: Some(_), .. });
-                granted || matches!(entry.event, Event::Effect { .. } | Event::Response { .. })
-            }),
+        observed: history.entries.iter().any(|entry| {
+            let granted = matches!(entry.event, Event::Store { granted: Some(_), .. });
+            granted || matches!(entry.event, Event::Effect { .. } | Event::Response { .. })
+        }),
     }
 }
 

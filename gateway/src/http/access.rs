@@ -37,12 +37,17 @@ impl std::fmt::Debug for Instance {
 pub(crate) struct Access {
     instances: BTreeMap<String, Instance>,
     account_token: Option<String>,
+    admin_token: Option<String>,
 }
 
 impl Access {
-    pub(crate) fn new(instances: Vec<Instance>, account_token: Option<String>) -> Self {
+    pub(crate) fn new(
+        instances: Vec<Instance>,
+        account_token: Option<String>,
+        admin_token: Option<String>,
+    ) -> Self {
         let instances = instances.into_iter().map(|instance| (instance.id.clone(), instance)).collect();
-        Self { instances, account_token }
+        Self { instances, account_token, admin_token }
     }
 
     /// The number at the provider of an instance whose token this is. An instance that is not configured is the
@@ -61,6 +66,28 @@ impl Access {
                 let why = "there is no such instance";
                 Err(Problem::new(StatusCode::NOT_FOUND, "unknown-instance", why))
             }
+        }
+    }
+
+    /// Every instance whose token the request bears: the path names none (S11).
+    pub(super) fn instances_of(&self, headers: &HeaderMap) -> Result<Vec<String>, Problem> {
+        let token = bearer_token(headers).ok_or_else(Problem::unauthorized)?;
+        let theirs = self.instances.values().filter(|instance| is_one_of(token, &instance.tokens));
+        let ids: Vec<String> = theirs.map(|instance| instance.id.clone()).collect();
+        match ids.is_empty() {
+            true => Err(Problem::unauthorized()),
+            false => Ok(ids),
+        }
+    }
+
+    /// Whether this is the operator's token; without one configured there is no such route.
+    pub(super) fn operator(&self, headers: &HeaderMap) -> Result<(), Problem> {
+        let Some(known) = &self.admin_token else {
+            return Err(Problem::unknown_route());
+        };
+        match bearer_token(headers).is_some_and(|token| is_one_of(token, std::slice::from_ref(known))) {
+            true => Ok(()),
+            false => Err(Problem::unauthorized()),
         }
     }
 

@@ -46,10 +46,11 @@ impl Route {
         phone_number_id: &str,
         content: &Value,
         file: Option<FormFile>,
+        text_limit: usize,
     ) -> Result<Order, MessageError> {
         match self {
-            Self::Messages => message::message(phone_number_id, content),
-            Self::Text => message::text(phone_number_id, content),
+            Self::Messages => message::message(phone_number_id, content, text_limit),
+            Self::Text => message::text(phone_number_id, content, text_limit),
             Self::Media => message::media(phone_number_id, MediaKind::Any, content, file),
             Self::Audio => message::media(phone_number_id, MediaKind::Audio, content, file),
             Self::Document => message::media(phone_number_id, MediaKind::Document, content, file),

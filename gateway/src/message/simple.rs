@@ -8,9 +8,9 @@ use super::{MessageError, Order, check};
 ///
 /// # Errors
 /// [`MessageError`].
-pub fn text(phone_number_id: &str, content: &Value) -> Result<Order, MessageError> {
+pub fn text(phone_number_id: &str, content: &Value, text_limit: usize) -> Result<Order, MessageError> {
     let to = check::to(content)?;
-    let text = check::text(content.get("text"), "text")?;
+    let text = check::text(content.get("text"), "text", text_limit)?;
     Ok(Order::message(phone_number_id, to, "text", json!({ "body": text })))
 }
 
@@ -69,7 +69,7 @@ mod tests {
             (json!({"to": "12345678", "text": ""}), Some("text")),
             (json!({"to": "12345678", "text": "x".repeat(4097)}), Some("text")),
         ] {
-            assert_eq!(wrong(text("1", &content)), expected, "{content}");
+            assert_eq!(wrong(text("1", &content, 4096)), expected, "{content}");
         }
     }
 
