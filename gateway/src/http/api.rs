@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     key,
-    message::{self, INSTANCES_SCOPE},
+    message::{self, INSTANCES_SCOPE, MAX_TEXT_CHARACTERS},
     send::{Protocol, SendRequest},
     store::Slot,
 };
@@ -87,7 +87,7 @@ impl Api {
         let phone_number_id = self.access.sender(id, &head.headers)?;
         let slot = self.slot(&head.headers, || format!("{id}/{}", route.name()))?;
         let Content { value, file, fingerprint } = self.read_content(route, &head.headers, body).await?;
-        let order = route.order(&phone_number_id, &value, file);
+        let order = route.order(&phone_number_id, &value, file, MAX_TEXT_CHARACTERS);
         Ok(SendRequest { slot, fingerprint, order })
     }
 

@@ -40,16 +40,17 @@ impl Route {
         matches!(self, Self::Media | Self::Audio | Self::Document)
     }
 
-    /// What its content asks for.
+    /// What its content asks for, whose text has at most `text_limit` characters.
     pub(super) fn order(
         self,
         phone_number_id: &str,
         content: &Value,
         file: Option<FormFile>,
+        text_limit: usize,
     ) -> Result<Order, MessageError> {
         match self {
-            Self::Messages => message::message(phone_number_id, content),
-            Self::Text => message::text(phone_number_id, content),
+            Self::Messages => message::message(phone_number_id, content, text_limit),
+            Self::Text => message::text(phone_number_id, content, text_limit),
             Self::Media => message::media(phone_number_id, MediaKind::Any, content, file),
             Self::Audio => message::media(phone_number_id, MediaKind::Audio, content, file),
             Self::Document => message::media(phone_number_id, MediaKind::Document, content, file),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{MAX_TEXT_CHARACTERS, MessageError};
+use super::MessageError;
 
 /// The longest link, in bytes.
 const MAX_LINK: usize = 2048;
@@ -27,9 +27,13 @@ pub(super) fn phone<'a>(content: &'a Value, member: &'static str) -> Result<&'a 
 }
 
 /// What is said.
-pub(super) fn text<'a>(text: Option<&'a Value>, member: &'static str) -> Result<&'a str, MessageError> {
-    let text = text.and_then(Value::as_str).filter(|text| has_length(text, MAX_TEXT_CHARACTERS));
-    text.ok_or(MessageError { member, expected: "a string of 1 to 4096 characters" })
+pub(super) fn text<'a>(
+    text: Option<&'a Value>,
+    member: &'static str,
+    longest: usize,
+) -> Result<&'a str, MessageError> {
+    let text = text.and_then(Value::as_str).filter(|text| has_length(text, longest));
+    text.ok_or(MessageError { member, expected: "a string that is neither empty nor too long" })
 }
 
 /// A name that has to be there.

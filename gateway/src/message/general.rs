@@ -8,17 +8,17 @@ use super::{MessageError, Order, check};
 const TYPE: MessageError =
     MessageError { member: "type", expected: "text, image, video, audio, document, contacts or location" };
 
-/// `{"to", "type", …}`.
+/// `{"to", "type", …}`, whose text has at most `longest` characters.
 ///
 /// # Errors
 /// [`MessageError`].
-pub fn message(phone_number_id: &str, content: &Value) -> Result<Order, MessageError> {
+pub fn message(phone_number_id: &str, content: &Value, longest: usize) -> Result<Order, MessageError> {
     let to = check::to(content)?;
     let kind = content.get("type").and_then(Value::as_str).ok_or(TYPE)?;
     let object = content.get(kind).unwrap_or(&Value::Null);
     match kind {
         "text" => {
-            check::text(object.get("body"), "text.body")?;
+            check::text(object.get("body"), "text.body", longest)?;
         }
         "image" | "video" | "audio" | "document" => file(object)?,
         "contacts" => contacts(object)?,
@@ -74,7 +74,7 @@ mod tests {
             ("to", json!("5511999990001"), Some("type")),
         ] {
             let content = json!({"to": "5511999990001", "type": kind, kind: object});
-            let found = message("1", &content).err().map(|error| error.member);
+            let found = message("1", &content, 4096).err().map(|error| error.member);
             assert_eq!(found, expected, "{content}");
         }
     }
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn it_is_passed_on_as_it_is() {
         let content = json!({"to": "5511999990001", "type": "text", "text": {"body": "oi", "x": 1}, "y": 2});
-        let body = message("1", &content).unwrap().outbound("ref", None).body;
+        let body = message("1", &content, 4096).unwrap().outbound("ref", None).body;
         let expected = json!({
             "messaging_product": "whatsapp", "to": "5511999990001", "type": "text",
             "text": {"body": "oi", "x": 1}, "biz_opaque_callback_data": "ref",

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::{MessageError, Order, check};
 
-/// `{"to", "text"}`.
+/// `{"to", "text"}`, whose text has at most `longest` characters.
 ///
 /// # Errors
 /// [`MessageError`].
-pub fn text(phone_number_id: &str, content: &Value) -> Result<Order, MessageError> {
+pub fn text(phone_number_id: &str, content: &Value, longest: usize) -> Result<Order, MessageError> {
     let to = check::to(content)?;
-    let text = check::text(content.get("text"), "text")?;
+    let text = check::text(content.get("text"), "text", longest)?;
     Ok(Order::message(phone_number_id, to, "text", json!({ "body": text })))
 }
 
@@ -69,7 +69,7 @@ mod tests {
             (json!({"to": "12345678", "text": ""}), Some("text")),
             (json!({"to": "12345678", "text": "x".repeat(4097)}), Some("text")),
         ] {
-            assert_eq!(wrong(text("1", &content)), expected, "{content}");
+            assert_eq!(wrong(text("1", &content, 4096)), expected, "{content}");
         }
     }
 

@@ -99,7 +99,7 @@ fn request() -> SendRequest {
     SendRequest {
         slot: Some(Slot { scope: "loja-1/messages/text".into(), key: "k".into() }),
         fingerprint: crate::fingerprint::of_value(&body).unwrap(),
-        order: message::text("4711", &body),
+        order: message::text("4711", &body, 4096),
     }
 }
 

@@ -48,7 +48,7 @@ impl House {
         let request = SendRequest {
             slot: Some(Slot { scope: "loja-1/messages/text".into(), key: "k".into() }),
             fingerprint: crate::fingerprint::of_value(&body).unwrap(),
-            order: message::text("4711", &body),
+            order: message::text("4711", &body, 4096),
         };
         self.protocol.clone().send(request)
     }
