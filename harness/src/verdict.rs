@@ -35,7 +35,7 @@ pub struct Verdict {
     pub effects: BTreeMap<String, u32>,
     /// Faults of the plan that never struck.
     pub idle_faults: Vec<u32>,
-    /// Whether any effect or any answer was observed.
+    /// Whether any effect, any answer or any claim was observed.
     pub observed: bool,
 }
 
@@ -82,7 +82,10 @@ pub fn judge(history: &History) -> Verdict {
         observed: history
             .entries
             .iter()
-            .any(|entry| matches!(entry.event, Event::Effect { .. } | Event::Response { .. })),
+            .any(|entry| {
+                let granted = matches!(entry.event, Event::Store { granted: Some(_), .. });
+                granted || matches!(entry.event, Event::Effect { .. } | Event::Response { .. })
+            }),
     }
 }
 

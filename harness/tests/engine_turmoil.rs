@@ -54,6 +54,8 @@ impl Cast for Probe {
         }
     }
 
+    fn change(&self, _change: &onceproof::sim::action::Change) {}
+
     fn curtain(&self, now_ms: u64) {
         self.heard.lock().unwrap().push(format!("curtain {now_ms}"));
     }

@@ -29,25 +29,36 @@ fn every_scenario_and_profile() {
     }
 }
 
-/// The story, then each ability; an ability whose history reads the same as an earlier one's is named with it.
+/// The story, then each ability; an ability or variant whose history reads the same as an earlier one's is named with
+/// it. Of several variants the first is told; the others say their verdict.
 fn page(scenario: &Scenario, plans: &[Plan]) -> String {
-    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut told: Vec<(String, Vec<String>)> = Vec::new();
+    let mut abilities = Vec::new();
     for plan in plans {
         let outcome = run(plan, &EventEngine).expect("an embedded scenario is playable");
-        let section = section(plan, &outcome);
+        let first = !abilities.contains(&plan.ability());
+        abilities.push(plan.ability());
+        let section = section(plan, &outcome, first);
         match told.iter_mut().find(|(earlier, _)| *earlier == section) {
-            Some((_, abilities)) => abilities.push(plan.ability().name()),
-            None => told.push((section, vec![plan.ability().name()])),
+            Some((_, names)) => names.push(name(plan)),
+            None => told.push((section, vec![name(plan)])),
         }
     }
     let mut text = format!("{}\n\n{}\n", scenario.title, scenario.story.trim());
-    for (section, abilities) in told {
-        let _ = write!(text, "\n== provider: {}\n{section}", abilities.join(", "));
+    for (section, names) in told {
+        let _ = write!(text, "\n== provider: {}\n{section}", names.join("; "));
     }
     text
 }
 
-fn section(plan: &Plan, outcome: &Outcome) -> String {
+fn name(plan: &Plan) -> String {
+    match plan.variant.as_str() {
+        "" => plan.ability().name().into(),
+        variant => format!("{} ({variant})", plan.ability().name()),
+    }
+}
+
+fn section(plan: &Plan, outcome: &Outcome, whole: bool) -> String {
     let mut text = format!("verdict: {}\n", outcome.verdict);
     for judged in outcome.verdict.violated() {
         let _ = writeln!(text, "  {}: {}", judged.name, judged.ruling.why());
@@ -55,6 +66,8 @@ fn section(plan: &Plan, outcome: &Outcome) -> String {
     if let Some(because) = plan.expectation().because {
         let _ = writeln!(text, "  because {because}");
     }
-    let _ = writeln!(text, "\n{}", timeline(&outcome.history));
+    if whole {
+        let _ = writeln!(text, "\n{}", timeline(&outcome.history));
+    }
     text
 }

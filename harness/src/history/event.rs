@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use onceproof_gateway::store::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything that invariants are folded over: what was promised, and what happened.
@@ -29,6 +30,9 @@ pub struct Header {
     pub seed: u64,
     /// What the system is held to.
     pub promise: Promise,
+    /// How long a provider that takes our key remembers it, from the first request that bore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_retention_ms: Option<u64>,
 }
 
 /// What a key is promised, and for how long. The promise of `strict` is the measure of every profile.
@@ -41,7 +45,7 @@ pub struct Promise {
 }
 
 /// What a provider can do for whoever lost its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ability {
     /// It takes our reference as its own idempotency key: ask again, and it replays.
@@ -167,6 +171,17 @@ pub enum Event {
         reference: String,
         /// Whether it has it.
         found: bool,
+    },
+    /// The plan tells the provider to think long before it answers.
+    ProviderStalls {
+        /// The logical operation.
+        op: String,
+        /// Number of the request at the provider, from 1.
+        request: u32,
+        /// Our reference, if the request bore one.
+        reference: Option<String>,
+        /// How long it thinks.
+        for_ms: u64,
     },
     /// The provider answers a request.
     ProviderAnswer {

@@ -1,5 +1,8 @@
 //! Faults: what strikes, when, and for how long.
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Link, Message, Offset, Span};
@@ -8,7 +11,7 @@ use super::{Link, Message, Offset, Span};
 ///
 /// Exactly one action: `cut`, `slow`, `lose`, `delay`, `crash`, `freeze`, `refuse`, `clock` or `lose_commits`. `lose`
 /// and `delay` name a message and need no trigger; every other action has `at` or `when`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
     /// Strikes at this time.
@@ -46,6 +49,7 @@ pub struct Fault {
     pub restart: Option<Span>,
     /// Policy fields that the gateway starts with from this crash on: a release that decides otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
     pub upgrade: Option<toml::Table>,
     /// Suspends a host: it runs nothing, and its connections stay open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +76,7 @@ pub struct Fault {
 }
 
 /// What a fault waits for. Exactly one of `effect`, `point`, `message`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trigger {
     /// The provider acts on this operation.
@@ -93,7 +97,7 @@ pub struct Trigger {
 }
 
 /// What a cut does with packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutMode {
     /// They arrive when the cut heals.

@@ -1,5 +1,8 @@
 //! The words that a scenario may use for things outside of it.
 
+use super::ANY_POINT;
+use crate::sim::actors::database;
+
 /// The profiles that can play the gateway.
 pub const PROFILES: [&str; 3] = ["strict", "zap", "ietf-gateway"];
 
@@ -46,6 +49,12 @@ pub(super) fn is_rule(id: &str) -> bool {
 pub(super) fn hosts(gateways: u32) -> Vec<String> {
     let outside = ["producer", "whatsapp", "database"].map(String::from);
     outside.into_iter().chain(self::gateways(gateways)).collect()
+}
+
+/// Every named point, and the placeholder where a scenario varies it.
+pub(super) fn points(placeholder: bool) -> Vec<&'static str> {
+    let placeholder = placeholder.then_some(ANY_POINT);
+    onceproof_gateway::points::ALL.iter().chain(database::POINTS).copied().chain(placeholder).collect()
 }
 
 /// The gateways of a world.

@@ -17,6 +17,7 @@ pub fn sample(seed: u64) -> Plan {
         abilities: vec![*pick(&mut chance, &abilities)],
         gateways,
         policy: Default::default(),
+        key_retention: Span::from_ms(24 * 60 * 60 * 1000),
         producer: Default::default(),
         seed: Some(seed),
         shrink_time_by: 1,
@@ -31,9 +32,10 @@ pub fn sample(seed: u64) -> Plan {
         steps,
         answers: Vec::new(),
         faults,
+        vary: Default::default(),
         expect: Expectations::default(),
     };
-    Plan { name: format!("sample-{seed}"), scenario }
+    Plan { name: format!("sample-{seed}"), variant: String::new(), scenario }
 }
 
 fn pick<'a, T>(chance: &mut Chance, items: &'a [T]) -> &'a T {

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Expectations, Fault, ScriptedAnswer, Send, Step, WorldSpec};
+use super::{Expectations, Fault, ScriptedAnswer, Send, Step, Vary, WorldSpec};
 
 /// A story, its world, and what is expected.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// One line that says what happens.
@@ -30,6 +31,9 @@ pub struct Scenario {
     /// What strikes.
     #[serde(default, rename = "fault", skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
+    /// What placeholders stand for, where one story is told several times.
+    #[serde(default, skip_serializing_if = "Vary::is_empty")]
+    pub vary: Vary,
     /// What is expected.
     pub expect: Expectations,
 }

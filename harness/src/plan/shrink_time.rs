@@ -9,7 +9,8 @@ impl Scenario {
         let mut shrunk = self.clone();
         let divisor = std::mem::replace(&mut shrunk.world.shrink_time_by, 1);
         let producer = &mut shrunk.world.producer;
-        let spans = std::iter::once(&mut producer.timeout)
+        let spans = [&mut shrunk.world.key_retention, &mut producer.timeout]
+            .into_iter()
             .chain(&mut producer.retry)
             .chain(shrunk.steps.iter_mut().flat_map(of_step))
             .chain(shrunk.faults.iter_mut().flat_map(of_fault))

@@ -1,12 +1,13 @@
 //! What the producers and the operator do, and what the provider says against the truth.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Span;
 use super::defaults::{first_gateway, is_false, is_first_gateway, is_one, one};
 
 /// One thing that is done, and when. Exactly one of `send`, `look_up` and `resolve`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// When, since the run began.
@@ -23,7 +24,7 @@ pub struct Step {
 }
 
 /// A send of one logical operation, retried until its answer is definite.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Send {
     /// Name of the logical operation. A second step with the same `op` repeats it: same key, same content.
@@ -124,7 +125,7 @@ impl Send {
 }
 
 /// Which bearer token a request bears.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TokenKind {
     /// The tenant's token.
@@ -145,7 +146,7 @@ impl TokenKind {
 }
 
 /// A question about a message (S11).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LookUp {
     /// The operation that is asked about.
@@ -164,7 +165,7 @@ impl LookUp {
 }
 
 /// What a message can be known by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum KnownBy {
     /// The provider's id, as the producer last heard it.
@@ -176,7 +177,7 @@ pub enum KnownBy {
 }
 
 /// An operator's word on an unknown message.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resolve {
     /// The operation whose message it is.
@@ -190,7 +191,7 @@ pub struct Resolve {
 }
 
 /// What an operator can vouch for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OperatorVerdict {
     /// The message went out.
@@ -200,7 +201,7 @@ pub enum OperatorVerdict {
 }
 
 /// What the provider says to one of its requests, instead of the truth.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedAnswer {
     /// Which request at the provider, from 1.
@@ -221,7 +222,7 @@ pub struct ScriptedAnswer {
 }
 
 /// What a scripted answer holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerBody {
     /// The provider's own error body, which says that it did not accept.

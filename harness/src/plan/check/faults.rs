@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::File;
 use crate::plan::places::Place;
-use crate::plan::{Fault, PlanError, Scenario, Span, Trigger, meant, names};
+use crate::plan::{Fault, PlanError, Scenario, Span, Trigger, Vary, meant, names};
 
 const FAULTS_MAX: usize = 1_000;
 
@@ -29,16 +29,21 @@ struct Known<'a> {
     ops: BTreeSet<&'a str>,
     hosts: Vec<String>,
     gateways: Vec<String>,
+    points: Vec<&'static str>,
 }
 
 pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanError> {
     let place = Place::root().key("fault");
     file.at_most(&place, "faults", scenario.faults.len(), FAULTS_MAX)?;
+    let most = scenario.vary.gateways.iter().copied().max().unwrap_or(0);
+    let gateways = scenario.world.gateways.max(most);
     let known = Known {
         ops: scenario.ops(),
-        hosts: names::hosts(scenario.world.gateways),
-        gateways: names::gateways(scenario.world.gateways),
+        hosts: names::hosts(gateways),
+        gateways: names::gateways(gateways),
+        points: names::points(!scenario.vary.points.is_empty()),
     };
+    vary(file, &scenario.vary)?;
     for (i, fault) in scenario.faults.iter().enumerate() {
         let here = place.item(i);
         let action = action(file, &here, fault)?;
@@ -49,6 +54,22 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
         }
         hosts(file, &here, fault, &known)?;
         lengths(file, &here, fault)?;
+    }
+    Ok(())
+}
+
+/// What placeholders stand for.
+fn vary(file: &File<'_>, vary: &Vary) -> Result<(), PlanError> {
+    let place = Place::root().key("vary");
+    for (i, point) in vary.points.iter().enumerate() {
+        file.known(&place.key("points").item(i), "point", point, &names::points(false))?;
+    }
+    for (i, gateways) in vary.gateways.iter().enumerate() {
+        let here = place.key("gateways").item(i);
+        file.within(&here, "the number of gateways", *gateways as usize, 1, 8)?;
+    }
+    for (i, nth) in vary.messages.iter().enumerate() {
+        file.within(&place.key("messages").item(i), "the number of a message", *nth as usize, 1, 1_000)?;
     }
     Ok(())
 }
@@ -119,7 +140,7 @@ fn trigger(file: &File<'_>, place: &Place, trigger: &Trigger, known: &Known<'_>)
         file.known(&place.key("effect"), "operation", op, &known.ops.iter().collect::<Vec<_>>())?;
     }
     if let Some(point) = &trigger.point {
-        file.known(&place.key("point"), "point", point, onceproof_gateway::points::ALL)?;
+        file.known(&place.key("point"), "point", point, &known.points)?;
     }
     if let Some(message) = &trigger.message {
         link(file, &place.key("message"), &message.from, &message.to, known)?;

@@ -22,6 +22,9 @@ pub const BEFORE_COMMIT: &str = "before-commit";
 /// The transaction is durable; nobody knows yet.
 pub const AFTER_COMMIT: &str = "after-commit";
 
+/// The points of this host.
+pub const POINTS: &[&str] = &[BEFORE_COMMIT, AFTER_COMMIT];
+
 const UNPOISONED: &str = "a panic in the store ends the run";
 
 /// A store that several hosts may share, and the stage that hears of every statement.
