@@ -8,7 +8,7 @@ use crate::{
     alarm::Alarm,
     http::{Access, Api, Forms, Instance, router, serve_until},
     ledger::Ledger,
-    policy::{Policy, as_ms},
+    policy::Policy,
     provider::{ProviderConfig, WhatsApp},
     send::{Protocol, Wakeups},
     spool::Spool,
@@ -30,6 +30,8 @@ pub struct GatewayConfig {
     pub spool: Spool,
     /// Who delivers the messages.
     pub provider: ProviderConfig,
+    /// The operator's bearer token; without one the operator's routes are not there.
+    pub admin_token: Option<String>,
     /// Its port; 0 takes a free one.
     pub port: u16,
 }
@@ -73,7 +75,7 @@ pub async fn run_until(
     world.spawn(Box::pin(parts.sweeper.run()));
     let api = Api {
         protocol: Arc::new(parts.protocol),
-        access: Access::new(config.instances, config.account_token),
+        access: Access::new(config.instances, config.account_token, config.admin_token),
         forms: Forms::new(config.spool),
     };
     serve_until(world, listener, router(Arc::new(api)), stop).await
@@ -95,8 +97,7 @@ pub(crate) fn assemble(
     let alarm = Arc::new(Alarm::default());
     let wakeups = Arc::new(Wakeups::default());
     let provider = Arc::new(WhatsApp::new(world.clone(), provider, &policy));
-    let ledger =
-        Ledger::new(world.clone(), store, policy.clone(), alarm.clone(), provider.retention().map(as_ms));
+    let ledger = Ledger::new(world.clone(), store, policy.clone(), alarm.clone(), provider.ability());
     let sweeper = Sweeper {
         world: world.clone(),
         ledger: ledger.clone(),

@@ -1,12 +1,13 @@
 //! The store as the gateway uses it: commands stamped with this host's clock and the policy's periods, and every
 //! answer reported to the sweeper's alarm.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use crate::{
     alarm::Alarm,
     policy::{Policy, as_ms},
-    store::{Answer, Command, Reply, Slot, Store, StoreError, StoredAnswer},
+    provider::Ability,
+    store::{Answer, Command, Reply, Slot, Sought, Store, StoreError, StoredAnswer, Word},
     world::SharedWorld,
 };
 
@@ -17,8 +18,8 @@ pub(crate) struct Ledger {
     store: Arc<dyn Store>,
     policy: Arc<Policy>,
     alarm: Arc<Alarm>,
-    /// How long the provider remembers a reference; `None` where it cannot be asked.
-    retention_ms: Option<i64>,
+    /// What the provider can do about an unknown.
+    ability: Ability,
 }
 
 impl Ledger {
@@ -27,9 +28,9 @@ impl Ledger {
         store: Arc<dyn Store>,
         policy: Arc<Policy>,
         alarm: Arc<Alarm>,
-        retention_ms: Option<i64>,
+        ability: Ability,
     ) -> Self {
-        Self { world, store, policy, alarm, retention_ms }
+        Self { world, store, policy, alarm, ability }
     }
 
     pub(crate) async fn claim(
@@ -61,10 +62,12 @@ impl Ledger {
         reference: &str,
         request: &str,
     ) -> Result<Reply, StoreError> {
+        let now_ms = self.world.clock_ms();
         self.execute(Command::Mark {
             slot: slot.clone(),
             token,
-            now_ms: self.world.clock_ms(),
+            now_ms,
+            lease_end_ms: now_ms.saturating_add(as_ms(self.policy.lease)),
             reference: reference.to_owned(),
             request: request.to_owned(),
         })
@@ -83,7 +86,8 @@ impl Ledger {
             slot: slot.clone(),
             reference: reference.to_owned(),
             now_ms,
-            expires_ms: now_ms.saturating_add(as_ms(self.policy.ttl)),
+            expires_ms: now_ms.saturating_add(as_ms(self.policy.ttl_of(&slot.scope))),
+            sweep_every_ms: self.sweep_every_ms(),
             answer: answer.clone(),
         })
         .await
@@ -131,20 +135,34 @@ impl Ledger {
             skew_ms: as_ms(self.policy.skew),
             tombstone_ms: as_ms(self.policy.tombstone),
             askable: self.is_askable(),
+            sweep_every_ms: self.sweep_every_ms(),
         })
         .await
     }
 
-    /// Only what would be dead before the provider forgets the first dispatch is asked about again.
-    pub(crate) async fn begin_ask(&self, retention_ms: i64) -> Result<Reply, StoreError> {
+    /// Only what would be dead before the provider forgets the first dispatch is asked about again; a provider without
+    /// a memory for keys is never asked, and what was due to be asked about is given up (an ability may have changed).
+    pub(crate) async fn begin_ask(&self, retention: Option<Duration>) -> Result<Reply, StoreError> {
         let now_ms = self.world.clock_ms();
         let dead_after_ms = as_ms(self.policy.dead_after());
         self.execute(Command::BeginAsk {
             now_ms,
             settle_lease_end_ms: now_ms.saturating_add(as_ms(self.policy.lease)),
             skew_ms: as_ms(self.policy.skew),
-            first_dispatch_at_or_after_ms: now_ms.saturating_add(dead_after_ms).saturating_sub(retention_ms),
+            first_dispatch_at_or_after_ms: retention.map_or(i64::MAX, |retention| {
+                now_ms.saturating_add(dead_after_ms).saturating_sub(as_ms(retention))
+            }),
             dead_before_ms: now_ms.saturating_sub(dead_after_ms),
+        })
+        .await
+    }
+
+    pub(crate) async fn begin_query(&self) -> Result<Reply, StoreError> {
+        let now_ms = self.world.clock_ms();
+        self.execute(Command::BeginQuery {
+            now_ms,
+            settle_lease_end_ms: now_ms.saturating_add(as_ms(self.policy.lease)),
+            skew_ms: as_ms(self.policy.skew),
         })
         .await
     }
@@ -162,24 +180,79 @@ impl Ledger {
         &self,
         slot: &Slot,
         settle_token: i64,
-        next_ask_ms: i64,
+        next_ask_ms: Option<i64>,
     ) -> Result<Reply, StoreError> {
         self.execute(Command::AskLater {
             slot: slot.clone(),
             settle_token,
             now_ms: self.world.clock_ms(),
-            next_ask_ms: Some(next_ask_ms),
+            next_ask_ms,
         })
         .await
     }
 
-    /// `None` where the provider cannot be asked about an unknown.
-    pub(crate) fn retention_ms(&self) -> Option<i64> {
-        self.retention_ms
+    /// Looks a record up; `instances` is `None` for the operator alone.
+    pub(crate) async fn find(
+        &self,
+        sought: Sought,
+        instances: Option<Vec<String>>,
+    ) -> Result<Reply, StoreError> {
+        self.execute(Command::Find {
+            sought,
+            instances,
+            now_ms: self.world.clock_ms(),
+            skew_ms: as_ms(self.policy.skew),
+            tombstone_ms: as_ms(self.policy.tombstone),
+        })
+        .await
+    }
+
+    /// The operator's word that it was sent.
+    pub(crate) async fn resolve_sent(
+        &self,
+        slot: &Slot,
+        reference: &str,
+        answer: StoredAnswer,
+    ) -> Result<Reply, StoreError> {
+        let now_ms = self.world.clock_ms();
+        let expires_ms = now_ms.saturating_add(as_ms(self.policy.ttl_of(&slot.scope)));
+        let word = Word::Sent { expires_ms, sweep_every_ms: self.sweep_every_ms(), answer };
+        self.resolve(slot, reference, now_ms, word).await
+    }
+
+    /// The operator's word that it was not.
+    pub(crate) async fn resolve_not_sent(&self, slot: &Slot, reference: &str) -> Result<Reply, StoreError> {
+        let word = Word::NotSent { dead_after_ms: as_ms(self.policy.dead_after()) };
+        self.resolve(slot, reference, self.world.clock_ms(), word).await
+    }
+
+    async fn resolve(
+        &self,
+        slot: &Slot,
+        reference: &str,
+        now_ms: i64,
+        word: Word,
+    ) -> Result<Reply, StoreError> {
+        let skew_ms = as_ms(self.policy.skew);
+        let (slot, reference) = (slot.clone(), reference.to_owned());
+        self.execute(Command::Resolve { slot, reference, now_ms, skew_ms, word }).await
+    }
+
+    pub(crate) async fn list_unknown(&self, limit: u32) -> Result<Reply, StoreError> {
+        let skew_ms = as_ms(self.policy.skew);
+        self.execute(Command::ListUnknown { now_ms: self.world.clock_ms(), skew_ms, limit }).await
+    }
+
+    pub(crate) fn ability(&self) -> Ability {
+        self.ability
     }
 
     fn is_askable(&self) -> bool {
-        self.retention_ms.is_some()
+        self.ability != Ability::Opaque
+    }
+
+    fn sweep_every_ms(&self) -> i64 {
+        as_ms(self.policy.sweep_every).max(1)
     }
 
     async fn execute(&self, command: Command) -> Result<Reply, StoreError> {

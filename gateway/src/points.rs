@@ -20,6 +20,10 @@ pub const AFTER_RECORD: &str = "after-record";
 pub const BEFORE_REASK: &str = "before-reask";
 /// The answer to a re-ask is in hand; nothing is recorded.
 pub const AFTER_REASK: &str = "after-reask";
+/// A query's settle lease is ours; nothing was asked.
+pub const BEFORE_QUERY: &str = "before-query";
+/// The answer to a query is in hand; nothing is recorded.
+pub const AFTER_QUERY: &str = "after-query";
 
 /// Every point, in the order in which a send meets them.
 pub const ALL: &[&str] = &[
@@ -32,4 +36,6 @@ pub const ALL: &[&str] = &[
     AFTER_RECORD,
     BEFORE_REASK,
     AFTER_REASK,
+    BEFORE_QUERY,
+    AFTER_QUERY,
 ];

@@ -1,8 +1,12 @@
 //! What an operator decides: one field for each decision, and the profiles that play the known systems.
 
-use std::time::Duration;
+mod check;
+
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Deserializer};
+
+pub use check::{Finding, Severity};
 
 /// The profiles that are built in, by name.
 const PROFILES: &[(&str, &str)] = &[
@@ -55,9 +59,19 @@ pub struct Policy {
     /// How long an answer is replayed, counted from the durable definite answer (S5).
     #[serde(deserialize_with = "period")]
     pub ttl: Duration,
+    /// The TTL of routes that keep their answers for another time, by canonical route (S5).
+    #[serde(deserialize_with = "periods")]
+    pub ttl_by_route: BTreeMap<String, Duration>,
     /// How long after the TTL a repetition is still refused; 0: then a repetition is a new send (S5).
     #[serde(deserialize_with = "period")]
     pub tombstone: Duration,
+    /// How often expired answers and tombstones are swept. One that is not yet swept counts as expired (S5).
+    #[serde(deserialize_with = "period")]
+    pub sweep_every: Duration,
+    /// For how long a producer may repeat a key: its retries, its queue's delay and its oldest redrive together. No
+    /// send reads it; [`Policy::check`] compares the retention with it (M3).
+    #[serde(deserialize_with = "period")]
+    pub producer_window: Duration,
     /// How long a claim, or a settle lease, is its owner's alone (S10).
     #[serde(deserialize_with = "period")]
     pub lease: Duration,
@@ -85,6 +99,8 @@ pub struct Policy {
     pub body_limit: usize,
     /// Whether a key has to be a quoted string, as the IETF draft writes it (S3).
     pub quoted_keys_only: bool,
+    /// The longest text, in characters; a longer one is invalid, which counts for a fresh claim only.
+    pub text_limit: usize,
     /// Where records are kept (S5, S10).
     pub answers: Answers,
     /// What becomes of an ambiguous outcome (S6).
@@ -163,6 +179,8 @@ impl Policy {
             &mut scaled.in_flight_wait,
             &mut scaled.ttl,
             &mut scaled.tombstone,
+            &mut scaled.sweep_every,
+            &mut scaled.producer_window,
             &mut scaled.lease,
             &mut scaled.skew,
             &mut scaled.provider_timeout,
@@ -173,7 +191,15 @@ impl Policy {
         ] {
             *period /= factor;
         }
+        scaled.ttl_by_route.values_mut().for_each(|ttl| *ttl /= factor);
         scaled
+    }
+
+    /// How long the answers of a scope, `{instance}/{canonical route}`, are replayed (S5).
+    #[must_use]
+    pub fn ttl_of(&self, scope: &str) -> Duration {
+        let route = scope.split_once('/').map_or(scope, |(_, route)| route);
+        self.ttl_by_route.get(route).copied().unwrap_or(self.ttl)
     }
 
     /// How long after a request was begun no trace of it can still arrive: send deadline + longest request age +
@@ -191,9 +217,16 @@ pub fn as_ms(period: Duration) -> i64 {
 }
 
 fn period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    humantime::parse_duration(&text)
-        .map_err(|error| serde::de::Error::custom(format!("not a period: `{text}` ({error})")))
+    read_period(&String::deserialize(deserializer)?)
+}
+
+fn periods<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, Duration>, D::Error> {
+    let texts = BTreeMap::<String, String>::deserialize(deserializer)?;
+    texts.into_iter().map(|(name, text)| Ok((name, read_period(&text)?))).collect()
+}
+
+fn read_period<E: serde::de::Error>(text: &str) -> Result<Duration, E> {
+    humantime::parse_duration(text).map_err(|error| E::custom(format!("not a period: `{text}` ({error})")))
 }
 
 #[cfg(test)]
@@ -243,6 +276,17 @@ mod tests {
         assert!(error.contains("leese"), "{error}");
         let error = Policy::from_toml("lease = \"3 parsecs\"").unwrap_err().to_string();
         assert!(error.contains("3 parsecs"), "{error}");
+        let error = Policy::from_toml("ttl_by_route = { messages = \"1 eon\" }").unwrap_err().to_string();
+        assert!(error.contains("1 eon"), "{error}");
+    }
+
+    #[test]
+    fn a_route_may_have_a_ttl_of_its_own() {
+        let policy = Policy::from_toml("ttl_by_route = { \"messages/document\" = \"7d\" }").unwrap();
+        assert_eq!(policy.ttl_of("loja-1/messages/document"), Duration::from_secs(7 * 24 * 3600));
+        assert_eq!(policy.ttl_of("loja-1/messages"), policy.ttl);
+        let scaled = policy.scaled_down_by(7);
+        assert_eq!(scaled.ttl_of("loja-1/messages/document"), policy.ttl);
     }
 
     #[test]

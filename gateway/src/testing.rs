@@ -13,10 +13,10 @@ use std::{
 
 use axum::{Router, extract::State, routing::post};
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, StatusCode, Uri};
 use hyper::server::conn::http1;
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::{
@@ -104,6 +104,8 @@ pub(crate) enum Behaviour {
     AcceptsAfter(Duration),
     /// Acts, and answers 500.
     ActsThenFails,
+    /// Acts, answers 500, and its index never hears of it.
+    ActsUnseen,
     /// Answers a definite refusal to a key that it does not know.
     Refuses,
     /// Refuses connections.
@@ -113,13 +115,25 @@ pub(crate) enum Behaviour {
 /// Counts effects.
 pub(crate) struct TestProvider {
     behaviour: Mutex<Behaviour>,
-    /// Message ids, by reference where one came as a key.
-    ledger: Mutex<Vec<(Option<String>, String)>>,
+    ledger: Mutex<Vec<Effect>>,
+    queries: AtomicU64,
+}
+
+struct Effect {
+    id: String,
+    /// Where it came as a key.
+    key: Option<String>,
+    /// Where a query finds it.
+    reference: Option<String>,
 }
 
 impl TestProvider {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { behaviour: Mutex::new(Behaviour::Accepts), ledger: Mutex::default() })
+        Arc::new(Self {
+            behaviour: Mutex::new(Behaviour::Accepts),
+            ledger: Mutex::default(),
+            queries: AtomicU64::new(0),
+        })
     }
 
     pub(crate) fn becomes(&self, behaviour: Behaviour) {
@@ -130,29 +144,49 @@ impl TestProvider {
         self.ledger.lock().unwrap().len()
     }
 
+    pub(crate) fn queries(&self) -> u64 {
+        self.queries.load(Ordering::SeqCst)
+    }
+
     fn behaviour(&self) -> Behaviour {
         *self.behaviour.lock().unwrap()
     }
 
     fn router(self: Arc<Self>) -> Router {
-        Router::new().route("/4711/messages", post(take)).with_state(self)
+        Router::new().route("/4711/messages", post(take).get(find)).with_state(self)
     }
 
     fn known(&self, key: Option<&str>) -> Option<String> {
         let ledger = self.ledger.lock().unwrap();
-        let (_, id) = ledger.iter().find(|(known, _)| known.is_some() && known.as_deref() == key)?;
-        Some(id.clone())
+        let effect = ledger.iter().find(|effect| effect.key.is_some() && effect.key.as_deref() == key)?;
+        Some(effect.id.clone())
     }
 
-    fn act(&self, key: Option<String>) -> String {
+    fn act(&self, key: Option<String>, reference: Option<String>) -> String {
         let mut ledger = self.ledger.lock().unwrap();
         let id = format!("wamid.{}", ledger.len() + 1);
-        ledger.push((key, id.clone()));
+        ledger.push(Effect { id: id.clone(), key, reference });
         id
     }
 }
 
-async fn take(State(provider): State<Arc<TestProvider>>, headers: HeaderMap) -> (StatusCode, String) {
+async fn find(State(provider): State<Arc<TestProvider>>, uri: Uri) -> (StatusCode, String) {
+    let sought = uri.query().unwrap().strip_prefix("reference=").unwrap();
+    provider.queries.fetch_add(1, Ordering::SeqCst);
+    let ledger = provider.ledger.lock().unwrap();
+    match ledger.iter().find(|effect| effect.reference.as_deref() == Some(sought)) {
+        Some(effect) => (StatusCode::OK, json!({ "messages": [{ "id": effect.id }] }).to_string()),
+        None => (StatusCode::NOT_FOUND, String::new()),
+    }
+}
+
+async fn take(
+    State(provider): State<Arc<TestProvider>>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> (StatusCode, String) {
+    let content: Value = serde_json::from_slice(&body).unwrap();
+    let reference = content["biz_opaque_callback_data"].as_str().map(str::to_owned);
     let key = headers.get(IDEMPOTENCY_KEY).map(|value| value.to_str().unwrap().to_owned());
     let known = provider.known(key.as_deref());
     let behaviour = provider.behaviour();
@@ -160,12 +194,15 @@ async fn take(State(provider): State<Arc<TestProvider>>, headers: HeaderMap) -> 
     if behaviour == Behaviour::Refuses && known.is_none() {
         return (StatusCode::BAD_REQUEST, refusal.to_string());
     }
-    let id = known.unwrap_or_else(|| provider.act(key));
+    let seen = reference.filter(|_| behaviour != Behaviour::ActsUnseen);
+    let id = known.unwrap_or_else(|| provider.act(key, seen));
     if let Behaviour::AcceptsAfter(pause) = behaviour {
         tokio::time::sleep(pause).await;
     }
     match behaviour {
-        Behaviour::ActsThenFails => (StatusCode::INTERNAL_SERVER_ERROR, String::new()),
+        Behaviour::ActsThenFails | Behaviour::ActsUnseen => {
+            (StatusCode::INTERNAL_SERVER_ERROR, String::new())
+        }
         _ => (StatusCode::OK, json!({ "messages": [{ "id": id }] }).to_string()),
     }
 }

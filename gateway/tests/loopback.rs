@@ -78,6 +78,7 @@ impl House {
                 access_token: "theirs".into(),
                 ability,
             },
+            admin_token: Some("operator".into()),
             port: 0,
         };
         let listener = world.listen(config.port).await.unwrap();

@@ -84,6 +84,7 @@ impl House {
                 access_token: "theirs".into(),
                 ability: Ability::Opaque,
             },
+            admin_token: None,
             port: 0,
         };
         let listener = world.listen(0).await.unwrap();

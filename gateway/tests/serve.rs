@@ -188,14 +188,14 @@ fn check_config_says_what_is_given_up_and_where_a_mistake_is() {
     };
     let (code, said, _) = check("");
     assert_eq!(code, Some(0));
-    assert!(said.contains("promises: a key is remembered for 31d"), "{said}");
+    assert!(said.contains("promises: a key acts once for at least 31d"), "{said}");
     let (code, said, _) = check("profile = \"zap\"");
     assert_eq!(code, Some(0));
-    assert!(said.contains("gives up: records live in memory"), "{said}");
-    assert!(said.contains("gives up: a key is forgotten after 1d"), "{said}");
+    assert!(said.contains("gives up: a restart forgets every key"), "{said}");
+    assert!(said.contains("a key is remembered for 1day"), "{said}");
     let (code, _, refused) = check("[policy]\nlease = \"12s\"");
     assert_eq!(code, Some(64));
-    assert!(refused.contains("refused: `lease` is 12s"), "{refused}");
+    assert!(refused.contains("refused: a lease of 12s"), "{refused}");
     let (code, _, mistake) = check("[policy]\nlease = \"12\"");
     assert_eq!(code, Some(64));
     assert!(mistake.contains("g.toml:3:1: `lease`: not a period"), "{mistake}");

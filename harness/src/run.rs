@@ -142,7 +142,8 @@ fn policies(plan: &Plan) -> Result<Policies, PolicyError> {
 fn ability(plan: &Plan, retention_ms: u64) -> provider::Ability {
     match plan.ability() {
         Ability::Keyed => provider::Ability::Keyed { retention: Duration::from_millis(retention_ms) },
-        Ability::Queryable | Ability::Opaque => provider::Ability::Opaque,
+        Ability::Queryable => provider::Ability::Queryable,
+        Ability::Opaque => provider::Ability::Opaque,
     }
 }
 

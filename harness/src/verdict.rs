@@ -79,13 +79,10 @@ pub fn judge(history: &History) -> Verdict {
         unknown: unknown(history),
         effects: effects.map(|(op, n)| (op.to_owned(), n)).collect(),
         idle_faults: idle_faults(history),
-        observed: history
-            .entries
-            .iter()
-            .any(|entry| {
-                let granted = matches!(entry.event, Event::Store { granted: Some(_), .. });
-                granted || matches!(entry.event, Event::Effect { .. } | Event::Response { .. })
-            }),
+        observed: history.entries.iter().any(|entry| {
+            let granted = matches!(entry.event, Event::Store { granted: Some(_), .. });
+            granted || matches!(entry.event, Event::Effect { .. } | Event::Response { .. })
+        }),
     }
 }
 

@@ -47,6 +47,8 @@ struct File {
     policy: BTreeMap<Spanned<String>, toml::Value>,
     account_token: Option<Secret>,
     account_token_env: Option<Spanned<String>>,
+    admin_token: Option<Secret>,
+    admin_token_env: Option<Spanned<String>>,
     provider: Provider,
     #[serde(default, rename = "instance")]
     instances: Vec<Spanned<Tenant>>,
@@ -130,6 +132,7 @@ fn parse(text: &str, folder: &Path, environment: Environment<'_>) -> Result<Conf
             account_token: token(file.account_token, file.account_token_env, environment)?,
             spool: Spool::Folder(spool),
             provider: provider(file.provider, environment)?,
+            admin_token: token(file.admin_token, file.admin_token_env, environment)?,
             port: file.listen.port(),
         },
     })
@@ -165,7 +168,7 @@ fn instances(tenants: Vec<Spanned<Tenant>>, environment: Environment<'_>) -> Res
             tenant.into_inner();
         // Both stand in paths.
         if !is_plain(&id) || !is_plain(&phone_number_id) {
-            let what = "expected `id` and `phone_number_id` of 1 to 64 letters, digits, `-` or `_`";
+            let what = "expected `id` and `phone_number_id` of 1 to 64 letters, digits, `-` or `_`, and not `account`";
             return Err(Mistake::at(&place, what));
         }
         if !ids.insert(id.clone()) {
@@ -189,8 +192,12 @@ fn provider(provider: Provider, environment: Environment<'_>) -> Result<Provider
     };
     let ability = match provider.ability.get_ref().as_str() {
         "keyed" => Ability::Keyed { retention },
+        "queryable" => Ability::Queryable,
         "opaque" => Ability::Opaque,
-        _ => return Err(Mistake::at(&provider.ability, "expected \"keyed\" or \"opaque\"")),
+        _ => {
+            let what = "expected \"keyed\", \"queryable\" or \"opaque\"";
+            return Err(Mistake::at(&provider.ability, what));
+        }
     };
     Ok(ProviderConfig {
         host: provider.host,
@@ -214,7 +221,8 @@ fn token(
 
 fn is_plain(id: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    (1..=64).contains(&id.len()) && id.bytes().all(is_plain)
+    // `account` stands for the account itself in the scopes of keys (S9).
+    (1..=64).contains(&id.len()) && id != "account" && id.bytes().all(is_plain)
 }
 
 #[cfg(test)]

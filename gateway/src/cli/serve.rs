@@ -13,14 +13,14 @@ use tokio::{
     sync::watch,
 };
 
-use super::{Failure, check_config, config::Config};
+use super::{Failure, check_config::Report, config::Config};
 
 /// How long requests in hand may take to be answered once the gateway is told to stop.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Serves until SIGTERM or SIGINT. Prints the address, so that port 0 can be asked for.
 pub fn serve(config: Config) -> Result<(), Failure> {
-    check_config::refuse(&check_config::check(&config))?;
+    Report::of(&config).refuse()?;
     let runtime = Runtime::new().map_err(running)?;
     let served = runtime.block_on(serve_on(config));
     // What is still running is as if the host had crashed, which the next life can deal with.

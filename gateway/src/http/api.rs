@@ -13,13 +13,15 @@ use http::{HeaderMap, Response, StatusCode};
 use super::{
     Problem,
     access::Access,
+    admin,
     content::{self, Content},
     form::Forms,
     route::Route,
+    status,
 };
 use crate::{
     key,
-    message::{self, INSTANCES_SCOPE, MAX_TEXT_CHARACTERS},
+    message::{self, INSTANCES_SCOPE},
     send::{Protocol, SendRequest},
     store::Slot,
 };
@@ -36,7 +38,7 @@ pub(crate) struct Api {
 
 /// `POST {prefix}/instances/{id}/{route}` for each of the seven routes, and `POST {prefix}/instances`.
 pub(crate) fn router(api: Arc<Api>) -> Router {
-    let mut router = Router::new();
+    let mut router = Router::new().merge(status::routes()).merge(admin::routes());
     for prefix in PREFIXES {
         for route in Route::ALL {
             let send =
@@ -51,12 +53,11 @@ pub(crate) fn router(api: Arc<Api>) -> Router {
 type InPath = Result<Path<String>, PathRejection>;
 
 async fn no_route() -> Response<Body> {
-    let problem = Problem::new(StatusCode::NOT_FOUND, "unknown-route", "there is nothing here");
-    problem.into_response().map(Body::from)
+    Problem::unknown_route().into_response().map(Body::from)
 }
 
 async fn no_method() -> Response<Body> {
-    let why = "this route is posted to";
+    let why = "this route has another method";
     let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "unknown-method", why);
     problem.into_response().map(Body::from)
 }
@@ -87,7 +88,8 @@ impl Api {
         let phone_number_id = self.access.sender(id, &head.headers)?;
         let slot = self.slot(&head.headers, || format!("{id}/{}", route.name()))?;
         let Content { value, file, fingerprint } = self.read_content(route, &head.headers, body).await?;
-        let order = route.order(&phone_number_id, &value, file, MAX_TEXT_CHARACTERS);
+        let protocol = &self.protocol;
+        let order = route.order(&phone_number_id, &value, file, protocol.policy.text_limit);
         Ok(SendRequest { slot, fingerprint, order })
     }
 

@@ -1,6 +1,7 @@
 //! The gateway's HTTP side.
 
 mod access;
+mod admin;
 mod api;
 mod content;
 mod form;
@@ -9,6 +10,7 @@ mod paced;
 mod problem;
 mod route;
 mod serve;
+mod status;
 
 pub use access::Instance;
 pub use form::{CONCURRENT_FORMS, MAX_FORM};

@@ -52,6 +52,16 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "store-unavailable", why).retry_after("1")
     }
 
+    /// 404: no such route.
+    pub(crate) fn unknown_route() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "unknown-route", "there is nothing here")
+    }
+
+    /// 404: no record of such a message.
+    pub(crate) fn unknown_message() -> Self {
+        Self::new(StatusCode::NOT_FOUND, "unknown-message", "there is no record of such a message")
+    }
+
     /// 401.
     pub(crate) fn unauthorized() -> Self {
         let mut problem =

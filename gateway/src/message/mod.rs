@@ -9,13 +9,10 @@ mod simple;
 
 pub use instance::instance;
 pub use media::{MediaKind, media};
-pub use order::{Attachment, INSTANCES_SCOPE, Made, Order};
+pub use order::{ACCOUNT, Attachment, INSTANCES_SCOPE, Made, Order};
 pub use simple::{contact, location, text};
 
 pub use general::message;
-
-/// The longest text, in characters.
-pub const MAX_TEXT_CHARACTERS: usize = 4096;
 
 /// What is wrong with a message (400). It names one member and says what it must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -10,7 +10,7 @@ use http::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Outcome, classify};
+use super::{Outcome, Sighting, classify, sight};
 use crate::{client::Connection, key::IDEMPOTENCY_KEY, points, policy::Policy, world::SharedWorld};
 
 /// What the provider can do about a request whose answer was lost.
@@ -22,6 +22,8 @@ pub enum Ability {
         /// How long it remembers a key.
         retention: Duration,
     },
+    /// It takes no key, and tells by our reference what it sent: "found" is proof, "not found" is none.
+    Queryable,
     /// It takes no key, and cannot be asked.
     Opaque,
 }
@@ -62,13 +64,10 @@ impl WhatsApp {
         Self { world, config, timeout: policy.provider_timeout }
     }
 
-    /// How long the provider remembers our reference; `None` where it takes no key.
+    /// What the provider can do about a request whose answer was lost.
     #[must_use]
-    pub fn retention(&self) -> Option<Duration> {
-        match self.config.ability {
-            Ability::Keyed { retention } => Some(retention),
-            Ability::Opaque => None,
-        }
+    pub fn ability(&self) -> Ability {
+        self.config.ability
     }
 
     /// Sends a request, once: the connection first, then the clock, then the first byte (step 4 of the protocol).
@@ -96,13 +95,34 @@ impl WhatsApp {
         }
     }
 
+    /// Asks for the message of a request, which sends nothing that can act.
+    pub async fn query(&self, outbound: &Outbound, reference: &str) -> Sighting {
+        // A reference is hexadecimal: there is nothing to encode.
+        let request = Request::get(format!("{}?reference={reference}", outbound.path))
+            .header(HOST, self.authority())
+            .header(AUTHORIZATION, format!("Bearer {}", self.config.access_token))
+            .body(Bytes::new());
+        let Ok(request) = request else {
+            return Sighting::NoAnswer;
+        };
+        let opened = Connection::open(&self.world, &self.config.host, self.config.port, self.timeout);
+        let Ok(connection) = opened.await else {
+            return Sighting::NoAnswer;
+        };
+        let response = connection.send(request, self.timeout).await;
+        response.map_or(Sighting::NoAnswer, |response| sight(&response))
+    }
+
+    fn authority(&self) -> String {
+        format!("{}:{}", self.config.host, self.config.port)
+    }
+
     fn request(&self, outbound: &Outbound, reference: &str) -> http::Result<Request<Bytes>> {
-        let authority = format!("{}:{}", self.config.host, self.config.port);
         let mut request = Request::post(&outbound.path)
-            .header(HOST, authority)
+            .header(HOST, self.authority())
             .header(AUTHORIZATION, format!("Bearer {}", self.config.access_token))
             .header(CONTENT_TYPE, "application/json");
-        if self.retention().is_some() {
+        if matches!(self.config.ability, Ability::Keyed { .. }) {
             request = request.header(IDEMPOTENCY_KEY, reference);
         }
         request.body(Bytes::from(outbound.body.clone()))

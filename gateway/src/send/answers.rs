@@ -33,6 +33,15 @@ pub(super) fn made(made: Made, id: &str) -> StoredAnswer {
     StoredAnswer { status: status.as_u16(), headers, body: body.to_string(), message_id: Some(id.to_owned()) }
 }
 
+/// The answer to a message of which the operator says that it was sent, under an id that nobody knows.
+pub(crate) fn sent_by_word(reference: &str) -> StoredAnswer {
+    StoredAnswer {
+        body: json!({ "messageId": null, "status": "sent", "reference": reference }).to_string(),
+        message_id: None,
+        ..made(Made::Message, reference)
+    }
+}
+
 /// A stored answer on its way to whoever asked first.
 pub(super) fn first(answer: &StoredAnswer) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(answer.body.clone()));

@@ -1,10 +1,22 @@
 //! Steps 3 to 5 of a claim that is ours.
 
-use super::{answers, caller::Caller, claim::Claim, mark::Marked, protocol::Protocol};
+use super::{
+    answers,
+    caller::Caller,
+    claim::Claim,
+    mark::Marked,
+    protocol::{Protocol, SendRequest},
+};
 use crate::{hex, http::Problem, message::Order, points, provider::Outcome};
 
 impl Protocol {
-    pub(super) async fn attempt(&self, mut claim: Claim, order: &Order, mut caller: Caller) {
+    pub(super) async fn attempt(
+        &self,
+        mut claim: Claim,
+        request: &SendRequest,
+        order: &Order,
+        mut caller: Caller,
+    ) {
         self.world.reach(points::AFTER_CLAIM).await;
         let reference = hex::random_id(&*self.world);
         // Before the mark: a file at the provider is no effect, and where this fails nothing was sent.
@@ -16,14 +28,14 @@ impl Protocol {
             }
         };
         let outbound = order.outbound(&reference, media_id.as_deref());
-        let request = match serde_json::to_string(&outbound) {
-            Ok(request) => request,
+        let stored = match serde_json::to_string(&outbound) {
+            Ok(stored) => stored,
             Err(error) => {
                 caller.answer(Problem::not_sent(&error.to_string()).into_response());
                 return self.let_go(claim, &reference, caller).await;
             }
         };
-        match self.mark(&mut claim, &reference, &request).await {
+        match self.mark(&mut claim, &reference, &stored).await {
             Marked::Yes { deadline } => {
                 self.world.reach(points::AFTER_MARK).await;
                 let outcome = self.provider.dispatch(&outbound, &reference, deadline).await;
@@ -35,10 +47,14 @@ impl Protocol {
                 caller.answer(Problem::not_sent("another claim took the key over").into_response());
             }
             Marked::StoreDown(error) => {
-                caller.answer(Problem::store_unavailable(error).into_response());
+                // No mark is durable, so that nothing will ever be asked or sent for this claim.
+                caller.answer(self.without_store(request, &error).await);
                 self.let_go(claim, &reference, caller).await;
             }
             Marked::Unresolved => {
+                // Never unprotected, whatever the policy (S7): a mark that is durable after all becomes `unknown`, and
+                // a keyed provider is then asked again under its reference, which an unprotected send does not bear.
+                // That would be a second message without any repetition.
                 let why = "the store did not confirm in time, and nothing was sent";
                 caller.answer(Problem::store_unavailable(why).into_response());
                 self.let_go(claim, &reference, caller).await;

@@ -6,6 +6,7 @@ mod caller;
 mod claim;
 mod hand_over;
 mod mark;
+mod orphan;
 mod pause;
 mod protocol;
 mod repetition;
@@ -17,6 +18,7 @@ mod tests;
 mod unprotected;
 mod wakeups;
 
-pub(crate) use answers::sent;
+pub(crate) use answers::{sent, sent_by_word};
+pub(crate) use orphan::report_orphan;
 pub(crate) use protocol::{Protocol, SendRequest};
 pub(crate) use wakeups::Wakeups;

@@ -66,14 +66,15 @@ impl Protocol {
             Obtained::Response(response) => caller.answer(response),
             Obtained::StoreDown(error) => caller.answer(self.without_store(&request, &error).await),
             Obtained::Claim(claim) => match &request.order {
-                Ok(order) => self.attempt(claim, order, caller).await,
+                Ok(order) => self.attempt(claim, &request, order, caller).await,
                 // A store that claims for an inadmissible request: its claim lapses by itself.
                 Err(error) => caller.answer(super::answers::invalid(*error)),
             },
         }
     }
 
-    async fn without_store(&self, request: &SendRequest, error: &StoreError) -> Response<Bytes> {
+    /// What the policy says of a send whose key the store cannot protect, nothing having left (S7).
+    pub(super) async fn without_store(&self, request: &SendRequest, error: &StoreError) -> Response<Bytes> {
         match self.policy.store_down {
             StoreDown::Refuse => Problem::store_unavailable(error).into_response(),
             StoreDown::SendUnprotected => self.send_without_store(request).await,

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{Response, StatusCode};
 
-use super::{answers, caller::Caller, claim::Claim, pause::Pause, protocol::Protocol};
+use super::{answers, caller::Caller, claim::Claim, orphan::report_orphan, pause::Pause, protocol::Protocol};
 use crate::{
     http::Problem,
     points,
@@ -33,7 +33,7 @@ impl Protocol {
         mut caller: Caller,
     ) {
         let until = self.patience();
-        let give_up = self.world.since_boot() + self.policy.ttl;
+        let give_up = self.world.since_boot() + self.policy.ttl_of(&claim.slot.scope);
         let mut pause = Pause::for_store();
         while !self.is_past(give_up) {
             match self.ledger.done(&claim.slot, reference, answer).await {
@@ -43,6 +43,7 @@ impl Protocol {
                     return caller.answer(answers::first(answer));
                 }
                 Ok(reply) => {
+                    report_orphan(&reply, reference, answer);
                     self.wakeups.settled(&claim.slot);
                     return caller.answer(superseded(&reply, reference));
                 }
@@ -84,7 +85,7 @@ impl Protocol {
     /// row is still there it is released again with the new token.
     async fn free(&self, mut claim: Claim, reference: &str, caller: &mut Caller) -> Freed {
         let until = self.patience();
-        let give_up = self.world.since_boot() + self.policy.ttl;
+        let give_up = self.world.since_boot() + self.policy.ttl_of(&claim.slot.scope);
         let mut pause = Pause::for_store();
         let mut is_ambiguous = false;
         while !self.is_past(give_up) {

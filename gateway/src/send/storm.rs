@@ -17,7 +17,7 @@ use crate::{
     testing::{Behaviour, Fault, FaultyStore, TestProvider, TestWorld, body_of},
 };
 
-/// Each with both abilities of the provider.
+/// Each with every ability of the provider.
 const STORMS: u64 = 300;
 
 const SENDS: u32 = 5;
@@ -46,6 +46,7 @@ impl Dice {
             "fence",
             "read",
             "begin-ask",
+            "begin-query",
             "release-asked",
             "ask-later",
             "sweep",
@@ -145,6 +146,9 @@ fn judge(
     for record in store.records() {
         let is_settled = match ability {
             Ability::Keyed { .. } => record.state == State::Done,
+            // What was sent is found, sooner or later.
+            Ability::Queryable if effects == 1 => record.state == State::Done,
+            Ability::Queryable => record.state == State::Unknown,
             Ability::Opaque => matches!(record.state, State::Done | State::Unknown),
         };
         assert!(is_settled, "storm {seed}, {ability:?}: {record:?}");
@@ -157,6 +161,7 @@ async fn a_key_acts_once_in_every_storm() {
     let retention = Duration::from_secs(24 * 3600);
     for seed in 0..STORMS {
         storm(seed, Ability::Keyed { retention }).await;
+        storm(seed, Ability::Queryable).await;
         storm(seed, Ability::Opaque).await;
     }
 }

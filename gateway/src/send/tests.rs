@@ -24,6 +24,20 @@ struct House {
     provider: Arc<TestProvider>,
     store: Arc<FaultyStore>,
     protocol: Arc<Protocol>,
+    sweeper: tokio::task::JoinHandle<()>,
+    ability: Ability,
+    key: &'static str,
+}
+
+fn start(
+    world: &Arc<TestWorld>,
+    store: &Arc<FaultyStore>,
+    policy: Policy,
+    ability: Ability,
+) -> (Arc<Protocol>, tokio::task::JoinHandle<()>) {
+    let config = ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
+    let Parts { protocol, sweeper } = assemble(world.clone(), store.clone(), policy, config);
+    (Arc::new(protocol), tokio::spawn(sweeper.run()))
 }
 
 impl House {
@@ -31,12 +45,16 @@ impl House {
         let provider = TestProvider::new();
         let world = Arc::new(TestWorld::new(1, provider.clone()));
         let store = Arc::new(FaultyStore::new(faults));
-        let config =
-            ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
         let policy = Policy::profile(profile).unwrap();
-        let Parts { protocol, sweeper } = assemble(world.clone(), store.clone(), policy, config);
-        tokio::spawn(sweeper.run());
-        Self { world, provider, store, protocol: Arc::new(protocol) }
+        let (protocol, sweeper) = start(&world, &store, policy, ability);
+        Self { world, provider, store, protocol, sweeper, ability, key: "k" }
+    }
+
+    /// Stops the gateway, and starts a `strict` one in its place that sets these fields, over the same store.
+    fn upgrade(&mut self, fields: &str) {
+        self.sweeper.abort();
+        let policy = Policy::from_toml(fields).unwrap();
+        (self.protocol, self.sweeper) = start(&self.world, &self.store, policy, self.ability);
     }
 
     fn strict(faults: &[(&'static str, Fault)]) -> Self {
@@ -46,9 +64,9 @@ impl House {
     fn send(&self, text: &str) -> impl Future<Output = Response<Bytes>> + use<> {
         let body = json!({ "to": "5511999990001", "text": text });
         let request = SendRequest {
-            slot: Some(Slot { scope: "loja-1/messages/text".into(), key: "k".into() }),
+            slot: Some(Slot { scope: "loja-1/messages/text".into(), key: self.key.into() }),
             fingerprint: crate::fingerprint::of_value(&body).unwrap(),
-            order: message::text("4711", &body, 4096),
+            order: message::text("4711", &body, self.protocol.policy.text_limit),
         };
         self.protocol.clone().send(request)
     }
@@ -315,6 +333,141 @@ async fn a_refused_re_ask_frees_the_key_only_when_every_earlier_request_is_dead(
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_queryable_provider_settles_what_it_has_sent() {
+    let house = House::build("strict", Ability::Queryable, &[]);
+    house.provider.becomes(Behaviour::ActsThenFails);
+    house.expect("a", 504, "outcome-unknown").await;
+    pass(seconds(2)).await;
+    let again = house.expect("a", 200, "").await;
+    assert_eq!(again.headers()[REPLAY], "true");
+    assert_eq!(body_of(&again)["messageId"], "wamid.1");
+    assert_eq!((house.provider.effects(), house.provider.queries()), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn not_found_is_not_not_sent() {
+    let house = House::build("strict", Ability::Queryable, &[]);
+    // The dispatch is frozen before its first byte; its lease lapses, and the provider knows nothing of it yet.
+    house.world.hold(points::AT_FIRST_BYTE, seconds(59));
+    let first = tokio::spawn(house.send("a"));
+    pass(seconds(50)).await;
+    assert!(house.provider.queries() >= 3);
+    assert_eq!(house.states(), [State::Unknown]);
+    house.expect("a", 504, "outcome-unknown").await;
+    check(&first.await.unwrap(), 200, "");
+    pass(seconds(3600)).await;
+    assert_eq!(house.states(), [State::Done]);
+    assert_eq!(house.provider.effects(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_never_found_stays_unknown_and_is_not_asked_for_for_ever() {
+    let house = House::build("strict", Ability::Queryable, &[]);
+    house.provider.becomes(Behaviour::ActsUnseen);
+    house.expect("a", 504, "outcome-unknown").await;
+    pass(seconds(75 + 6 * 60)).await;
+    let queries = house.provider.queries();
+    assert!((8..=16).contains(&queries), "{queries}");
+    pass(seconds(7 * 24 * 3600)).await;
+    assert_eq!(house.provider.queries(), queries, "idle time costs nothing");
+    assert_eq!(house.states(), [State::Unknown]);
+    house.expect("a", 504, "outcome-unknown").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_comes_back_after_an_hour_is_still_asked() {
+    let house = House::build("strict", Ability::Queryable, &[]);
+    house.provider.becomes(Behaviour::ActsThenFails);
+    let first = tokio::spawn(house.send("a"));
+    pass(Duration::from_millis(1)).await;
+    house.provider.becomes(Behaviour::Unreachable);
+    house.world.hold(points::BEFORE_QUERY, seconds(3600));
+    check(&first.await.unwrap(), 504, "outcome-unknown");
+    pass(seconds(3600)).await;
+    house.provider.becomes(Behaviour::Accepts);
+    pass(seconds(120)).await;
+    assert_eq!(house.states(), [State::Done]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_claims_own_refusal_frees_the_key_while_only_queries_were_made() {
+    let house = House::build("strict", Ability::Queryable, &[]);
+    house.provider.becomes(Behaviour::Refuses);
+    house.world.hold(points::AT_FIRST_BYTE, seconds(50));
+    let first = tokio::spawn(house.send("a"));
+    pass(seconds(45)).await;
+    assert_eq!(house.states(), [State::Unknown]);
+    assert!(house.provider.queries() > 0);
+    check(&first.await.unwrap(), 400, "message-refused");
+    assert_eq!(house.states(), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_that_was_marked_late_is_not_judged_while_its_dispatch_is_in_time() {
+    let house = House::strict(&[]);
+    house.world.hold(points::AFTER_CLAIM, seconds(29));
+    house.provider.becomes(Behaviour::AcceptsAfter(seconds(8)));
+    let first = tokio::spawn(house.send("a"));
+    pass(seconds(36)).await;
+    assert_eq!(house.states(), [State::Dispatching], "its first lease ended at 30 s, and the skew at 35 s");
+    check(&first.await.unwrap(), 200, "");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_mark_that_never_left_is_done_without_and_one_in_doubt_is_not() {
+    let house = House::build("ietf-gateway", Ability::Opaque, &[("mark", Fault::Unreached)]);
+    let response = house.expect("a", 200, "").await;
+    assert_eq!(response.headers()[UNPROTECTED], "store-down");
+    assert_eq!((house.provider.effects(), house.states()), (1, vec![]));
+
+    let house = House::strict(&[("mark", Fault::Unreached)]);
+    house.expect("a", 503, "store-unavailable").await;
+    assert_eq!((house.provider.effects(), house.states()), (0, vec![]));
+
+    let mut faults = vec![("mark", Fault::AnswerLost)];
+    faults.extend([("fence", Fault::CommandLost); 12]);
+    let house = House::build("ietf-gateway", Ability::Opaque, &faults);
+    house.expect("a", 503, "store-unavailable").await;
+    assert_eq!(house.provider.effects(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stricter_release_still_replays() {
+    let mut house = House::strict(&[]);
+    house.expect("four", 200, "").await;
+    house.upgrade("text_limit = 3");
+    assert_eq!(house.expect("four", 200, "").await.headers()[REPLAY], "true");
+    house.key = "fresh";
+    house.expect("four", 400, "invalid-message").await;
+    assert_eq!(house.provider.effects(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_route_of_a_longer_ttl_replays_for_longer() {
+    let mut house = House::strict(&[]);
+    house.upgrade("ttl_by_route = { \"messages/text\" = \"7d\" }");
+    house.expect("a", 200, "").await;
+    pass(seconds(7 * 24 * 3600 - 1)).await;
+    house.expect("a", 200, "").await;
+    pass(seconds(2)).await;
+    house.expect("a", 410, "key-expired").await;
+    pass(seconds(30 * 24 * 3600 - 60)).await;
+    house.expect("a", 410, "key-expired").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_ability_that_was_lost_leaves_nothing_to_poll() {
+    let mut house = House::build("strict", KEYED, &[]);
+    house.provider.becomes(Behaviour::ActsThenFails);
+    house.expect("a", 504, "outcome-unknown").await;
+    house.ability = Ability::Opaque;
+    house.upgrade("");
+    pass(seconds(24 * 3600)).await;
+    assert_eq!(house.states(), [State::Unknown]);
+    assert_eq!(house.store.records()[0].due_ms, None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_provider_is_not_asked_past_its_retention() {
     let house = House::build("strict", KEYED, &[]);
     house.provider.becomes(Behaviour::ActsThenFails);
@@ -329,12 +482,16 @@ async fn the_provider_is_not_asked_past_its_retention() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_becomes_a_tombstone_and_then_nothing() {
     let house = House::strict(&[]);
+    pass(seconds(60)).await;
     house.expect("a", 200, "").await;
     pass(seconds(24 * 3600 - 1)).await;
     house.expect("a", 200, "").await;
     pass(seconds(2)).await;
     let gone = house.expect("a", 410, "key-expired").await;
     assert_eq!(body_of(&gone)["messageId"], "wamid.1");
+    assert_eq!(house.states(), [State::Done], "not swept, and expired all the same");
+    pass(seconds(3600)).await;
+    house.expect("a", 410, "key-expired").await;
     assert_eq!(house.states(), [State::Tombstone]);
     house.expect("b", 422, "key-reused").await;
     pass(seconds(30 * 24 * 3600)).await;

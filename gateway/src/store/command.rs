@@ -96,6 +96,9 @@ pub enum Command {
         token: i64,
         /// The asking host's clock, kept as the time of the first dispatch.
         now_ms: i64,
+        /// When the lease ends from now on: a claim that was marked late must not become `unknown` while its own
+        /// dispatch is in time. A lease never gets shorter.
+        lease_end_ms: i64,
         /// Our reference, the same for every ask of this claim.
         reference: String,
         /// The exact outbound request, kept until settled.
@@ -112,6 +115,8 @@ pub enum Command {
         now_ms: i64,
         /// When the stored answer expires.
         expires_ms: i64,
+        /// As in `Sweep`.
+        sweep_every_ms: i64,
         /// What repetitions get.
         answer: StoredAnswer,
     },
@@ -171,6 +176,16 @@ pub enum Command {
         /// Earlier requests begun before this time are dead: no trace of them can still arrive.
         dead_before_ms: i64,
     },
+    /// Take the settle lease of one `unknown` record that is due to be asked about, by a query. A query sends nothing
+    /// that can act: it is no re-ask, and keeps no claim from its release. Replies: `Query`, `Absent` (none is due).
+    BeginQuery {
+        /// The asking host's clock.
+        now_ms: i64,
+        /// When the settle lease ends.
+        settle_lease_end_ms: i64,
+        /// A lease is out only at its end plus this.
+        skew_ms: i64,
+    },
     /// A re-ask was definitely refused while every earlier request was dead: back to none, fenced by the
     /// settle token. Replies: `Applied`, `Fenced`.
     ReleaseAsked {
@@ -181,7 +196,7 @@ pub enum Command {
         /// The asking host's clock.
         now_ms: i64,
     },
-    /// A re-ask told nothing: give the settle lease back and try again later. Replies: `Applied`, `Fenced`.
+    /// A re-ask or a query told nothing: give the settle lease back and try again later. Replies: `Applied`, `Fenced`.
     AskLater {
         /// The key.
         slot: Slot,
@@ -203,6 +218,81 @@ pub enum Command {
         tombstone_ms: i64,
         /// Whether a record that becomes `unknown` may be asked about.
         askable: bool,
+        /// What has expired is due for a sweep at the next multiple of this, so that one sweep serves many records
+        /// (S5). At least 1.
+        sweep_every_ms: i64,
+    },
+    /// Look a record up without its content (S11). Replies: `Found`, `Absent`.
+    Find {
+        /// By what it is known.
+        sought: Sought,
+        /// Whose it may be: another's counts as absent. `None` is the operator, who sees all.
+        instances: Option<Vec<String>>,
+        /// The asking host's clock.
+        now_ms: i64,
+        /// A lease is out only at its end plus this.
+        skew_ms: i64,
+        /// As in `Claim`.
+        tombstone_ms: i64,
+    },
+    /// Settle an `unknown` by the operator's word, fenced by its reference. Replies: `Applied`, `TooEarly`, `Fenced`
+    /// (it is not, or no longer, unknown), `Absent`.
+    Resolve {
+        /// The key.
+        slot: Slot,
+        /// The reference of the claim that the operator speaks of.
+        reference: String,
+        /// The asking host's clock.
+        now_ms: i64,
+        /// A lease is out only at its end plus this.
+        skew_ms: i64,
+        /// The operator's word.
+        word: Word,
+    },
+    /// List the records that are unknown, the oldest first. Reply: `Unknowns`.
+    ListUnknown {
+        /// The asking host's clock.
+        now_ms: i64,
+        /// A lease is out only at its end plus this.
+        skew_ms: i64,
+        /// The most records to list.
+        limit: u32,
+    },
+}
+
+/// By what a record is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "kebab-case")]
+pub enum Sought {
+    /// By its key.
+    Key {
+        /// The key.
+        slot: Slot,
+    },
+    /// By our reference, or else by the provider's id.
+    Message {
+        /// Either.
+        id: String,
+    },
+}
+
+/// What an operator says of an `unknown`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "as", rename_all = "kebab-case")]
+pub enum Word {
+    /// It was sent: the record becomes `done`.
+    Sent {
+        /// When the stored answer expires.
+        expires_ms: i64,
+        /// As in `Sweep`.
+        sweep_every_ms: i64,
+        /// What repetitions get.
+        answer: StoredAnswer,
+    },
+    /// It was not, nor can it be any more: back to none. Refused while a request may be alive.
+    NotSent {
+        /// How long after it was begun a request may be alive.
+        dead_after_ms: i64,
     },
 }
 
@@ -219,8 +309,13 @@ impl Command {
             | Self::Fence { slot, .. }
             | Self::Read { slot, .. }
             | Self::ReleaseAsked { slot, .. }
-            | Self::AskLater { slot, .. } => Some(slot),
-            Self::BeginAsk { .. } | Self::Sweep { .. } => None,
+            | Self::AskLater { slot, .. }
+            | Self::Resolve { slot, .. } => Some(slot),
+            Self::BeginAsk { .. }
+            | Self::BeginQuery { .. }
+            | Self::Sweep { .. }
+            | Self::Find { .. }
+            | Self::ListUnknown { .. } => None,
         }
     }
 
@@ -242,7 +337,9 @@ impl Command {
     #[must_use]
     pub fn reference(&self) -> Option<&str> {
         match self {
-            Self::Mark { reference, .. } | Self::Done { reference, .. } => Some(reference),
+            Self::Mark { reference, .. } | Self::Done { reference, .. } | Self::Resolve { reference, .. } => {
+                Some(reference)
+            }
             _ => None,
         }
     }
@@ -291,6 +388,40 @@ pub enum Reply {
         /// Whether every earlier request was dead when the lease was taken, so that a refusal settles.
         alone: bool,
     },
+    /// The settle lease is ours, and nothing else was written: a query may go out.
+    Query {
+        /// The key.
+        slot: Slot,
+        /// The reference to ask for.
+        reference: String,
+        /// The stored request, which says where to ask.
+        request: String,
+        /// Fences what this query does not find.
+        settle_token: i64,
+        /// How many queries were begun, this one included.
+        queries: u32,
+        /// When the last request that can act was begun, in its writer's clock.
+        last_request_ms: i64,
+    },
+    /// The record that was looked up.
+    Found {
+        /// Its key.
+        slot: Slot,
+        /// What it says.
+        view: View,
+    },
+    /// A request may still be alive.
+    TooEarly {
+        /// When none is any more.
+        earliest_ms: i64,
+    },
+    /// The records that are unknown.
+    Unknowns {
+        /// The oldest first.
+        records: Vec<Unsettled>,
+        /// Whether there are more than were asked for.
+        is_cut: bool,
+    },
     /// The sweep is done.
     Swept {
         /// Claims that were abandoned before their mark.
@@ -302,6 +433,19 @@ pub enum Reply {
         /// Tombstones that are gone.
         forgotten: Vec<Slot>,
     },
+}
+
+/// An unknown record, as the operator sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unsettled {
+    /// Its key.
+    pub slot: Slot,
+    /// Our reference.
+    pub reference: String,
+    /// When its first request was begun.
+    pub since_ms: i64,
+    /// When its last request that can act was begun.
+    pub last_request_ms: i64,
 }
 
 /// A reply with what the store knows of the future.

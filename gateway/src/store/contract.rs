@@ -1,9 +1,10 @@
 //! What every store must do: every command, every fencing condition.
 
-use super::{Answer, Command, Reply, Slot, SqliteStore, State, StoredAnswer, View};
+use super::{Answer, Command, Reply, Slot, Sought, SqliteStore, State, StoredAnswer, Unsettled, View, Word};
 
 const LEASE_MS: i64 = 30_000;
 const SKEW_MS: i64 = 5_000;
+const DEAD_AFTER_MS: i64 = 75_000;
 const TTL_MS: i64 = 86_400_000;
 const TOMBSTONE_MS: i64 = 30 * TTL_MS;
 
@@ -12,6 +13,7 @@ struct Desk {
     store: SqliteStore,
     slot: Slot,
     tombstone_ms: i64,
+    sweep_every_ms: i64,
 }
 
 impl Desk {
@@ -20,6 +22,7 @@ impl Desk {
             store: SqliteStore::in_memory().unwrap(),
             slot: Slot { scope: "loja-1/messages/text".into(), key: "k".into() },
             tombstone_ms: TOMBSTONE_MS,
+            sweep_every_ms: 1,
         }
     }
 
@@ -58,6 +61,7 @@ impl Desk {
             slot: self.slot.clone(),
             token,
             now_ms,
+            lease_end_ms: now_ms + LEASE_MS,
             reference: reference.into(),
             request: "{}".into(),
         })
@@ -83,12 +87,17 @@ impl Desk {
     }
 
     fn done(&mut self, reference: &str, message_id: &str, now_ms: i64) -> Reply {
+        self.done_with(reference, answer(message_id), now_ms)
+    }
+
+    fn done_with(&mut self, reference: &str, answer: StoredAnswer, now_ms: i64) -> Reply {
         self.ask(Command::Done {
             slot: self.slot.clone(),
             reference: reference.into(),
             now_ms,
             expires_ms: now_ms + TTL_MS,
-            answer: answer(message_id),
+            sweep_every_ms: self.sweep_every_ms,
+            answer,
         })
         .reply
     }
@@ -112,7 +121,13 @@ impl Desk {
     }
 
     fn sweep(&mut self, now_ms: i64) -> Answer {
-        self.ask(Command::Sweep { now_ms, skew_ms: SKEW_MS, tombstone_ms: self.tombstone_ms, askable: true })
+        self.ask(Command::Sweep {
+            now_ms,
+            skew_ms: SKEW_MS,
+            tombstone_ms: self.tombstone_ms,
+            askable: true,
+            sweep_every_ms: self.sweep_every_ms,
+        })
     }
 
     /// Asks about what was dispatched at `since_ms` or later; what was begun before `dead_before_ms` is dead.
@@ -125,6 +140,35 @@ impl Desk {
             dead_before_ms,
         })
         .reply
+    }
+
+    fn begin_query(&mut self, now_ms: i64) -> Reply {
+        let settle_lease_end_ms = now_ms + LEASE_MS;
+        self.ask(Command::BeginQuery { now_ms, settle_lease_end_ms, skew_ms: SKEW_MS }).reply
+    }
+
+    fn find(&mut self, sought: Sought, instance: &str, now_ms: i64) -> Reply {
+        let instances = Some(vec![instance.to_owned()]);
+        let tombstone_ms = self.tombstone_ms;
+        self.ask(Command::Find { sought, instances, now_ms, skew_ms: SKEW_MS, tombstone_ms }).reply
+    }
+
+    fn find_message(&mut self, id: &str, now_ms: i64) -> Reply {
+        self.find(Sought::Message { id: id.into() }, "loja-1", now_ms)
+    }
+
+    /// The operator's word.
+    fn resolve(&mut self, reference: &str, word: Word, now_ms: i64) -> Reply {
+        let slot = self.slot.clone();
+        let reference = reference.into();
+        self.ask(Command::Resolve { slot, reference, now_ms, skew_ms: SKEW_MS, word }).reply
+    }
+
+    fn list_unknown(&mut self, now_ms: i64, limit: u32) -> (Vec<Unsettled>, bool) {
+        match self.ask(Command::ListUnknown { now_ms, skew_ms: SKEW_MS, limit }).reply {
+            Reply::Unknowns { records, is_cut } => (records, is_cut),
+            other => panic!("no list: {other:?}"),
+        }
     }
 
     fn release_asked(&mut self, settle_token: i64) -> Reply {
@@ -145,9 +189,20 @@ fn answer(message_id: &str) -> StoredAnswer {
     }
 }
 
+/// What an operator's "sent" stores: nobody knows the provider's id.
+fn answer_without_id() -> StoredAnswer {
+    StoredAnswer { message_id: None, ..answer("") }
+}
+
+fn by_word_sent(now_ms: i64) -> Word {
+    Word::Sent { expires_ms: now_ms + TTL_MS, sweep_every_ms: 1, answer: answer_without_id() }
+}
+
+const NOT_SENT: Word = Word::NotSent { dead_after_ms: DEAD_AFTER_MS };
+
 fn view(reply: Reply) -> View {
     match reply {
-        Reply::Meets { view } | Reply::Fenced { view: Some(view) } => view,
+        Reply::Meets { view } | Reply::Fenced { view: Some(view) } | Reply::Found { view, .. } => view,
         other => panic!("no view: {other:?}"),
     }
 }
@@ -159,6 +214,13 @@ fn is_fenced(reply: &Reply) -> bool {
 fn asked(reply: Reply) -> (i64, bool) {
     match reply {
         Reply::Ask { settle_token, alone, .. } => (settle_token, alone),
+        other => panic!("nothing to ask: {other:?}"),
+    }
+}
+
+fn queried(reply: Reply) -> i64 {
+    match reply {
+        Reply::Query { settle_token, .. } => settle_token,
         other => panic!("nothing to ask: {other:?}"),
     }
 }
@@ -394,6 +456,234 @@ fn a_sweep_is_bounded_and_says_that_there_is_more() {
     assert!(matches!(&swept.reply, Reply::Swept { released, .. } if released.len() == 500));
     assert_eq!(swept.next_due_ms, Some(lapsed_ms));
     assert_eq!(desk.sweep(lapsed_ms).next_due_ms, None);
+}
+
+#[test]
+fn a_mark_renews_the_lease_and_never_shortens_it() {
+    let mut desk = Desk::open();
+    let token = desk.claim("c", 0);
+    assert_eq!(desk.mark(token, "r", 20_000), Reply::Applied);
+    let lapsed_ms = 20_000 + LEASE_MS + SKEW_MS;
+    assert_eq!(view(desk.read(lapsed_ms - 1)).state, State::Dispatching);
+    assert_eq!(desk.sweep(lapsed_ms - 1).next_due_ms, Some(lapsed_ms));
+    assert_eq!(view(desk.read(lapsed_ms)).state, State::Unknown);
+
+    let mut desk = Desk::open();
+    let token = desk.claim("c", 0);
+    desk.mark(token, "r", -20_000);
+    assert_eq!(desk.sweep(0).next_due_ms, Some(LEASE_MS + SKEW_MS), "a clock that stepped back");
+}
+
+/// S11 wants "sending for over 5 minutes" reconciled before any retry.
+#[test]
+fn nothing_is_dispatching_for_over_five_minutes_after_a_sweep() {
+    const FIVE_MINUTES_MS: i64 = 300_000;
+    for marked_ms in [0, 10_000, LEASE_MS + SKEW_MS] {
+        let mut desk = Desk::open();
+        let token = desk.claim("c", 0);
+        assert_eq!(desk.mark(token, "r", marked_ms), Reply::Applied);
+        let due_ms = desk.sweep(marked_ms).next_due_ms.unwrap();
+        assert!(due_ms < marked_ms + FIVE_MINUTES_MS, "the sweeper is woken before");
+        desk.sweep(due_ms);
+        assert_eq!(desk.store.records().unwrap()[0].state, State::Unknown);
+        // A retry alone would have done the same.
+        let met = view(desk.try_claim("d", "jcs1:a", marked_ms + FIVE_MINUTES_MS));
+        assert_eq!(met.state, State::Unknown);
+    }
+}
+
+#[test]
+fn what_has_expired_is_swept_together_and_counts_as_expired_before() {
+    let mut desk = Desk::open();
+    desk.sweep_every_ms = 3_600_000;
+    for (key, done_ms) in [("a", 1), ("b", 1_000), ("c", 3_600_000)] {
+        desk.slot.key = key.into();
+        let token = desk.claim(key, 0);
+        desk.mark(token, key, 0);
+        desk.done(key, "m1", done_ms);
+    }
+    let sweep_ms = TTL_MS + desk.sweep_every_ms;
+    let early = desk.sweep(sweep_ms - 1);
+    assert!(matches!(&early.reply, Reply::Swept { expired, .. } if expired.is_empty()));
+    assert_eq!(early.next_due_ms, Some(sweep_ms));
+    desk.slot.key = "a".into();
+    assert_eq!(
+        view(desk.read(TTL_MS + 1)).state,
+        State::Tombstone,
+        "not swept, and expired all the same (S5)"
+    );
+    let swept = desk.sweep(sweep_ms);
+    assert!(matches!(&swept.reply, Reply::Swept { expired, .. } if expired.len() == 3));
+    assert_eq!(swept.next_due_ms, Some(sweep_ms + TOMBSTONE_MS));
+}
+
+#[test]
+fn a_query_is_no_re_ask() {
+    let mut desk = Desk::open();
+    let token = desk.unknown();
+    let settle_token = queried(desk.begin_query(1));
+    assert_eq!(desk.begin_query(2), Reply::Absent, "one asks at a time");
+    assert_eq!(desk.begin_ask(2, 0, 0), Reply::Absent);
+    assert!(is_fenced(&desk.ask_later(token, None).reply));
+    let later = desk.ask_later(settle_token, Some(500));
+    assert_eq!((later.reply, later.next_due_ms), (Reply::Applied, Some(500)));
+    let Reply::Query { queries, last_request_ms, reference, request, .. } = desk.begin_query(500) else {
+        panic!("nothing to ask");
+    };
+    assert_eq!((queries, last_request_ms), (2, 0), "a query is no request that could act");
+    assert_eq!((reference.as_str(), request.as_str()), ("r", "{}"));
+    assert_eq!(desk.release(token), Reply::Applied, "the claim's own negative still counts");
+}
+
+#[test]
+fn a_query_whose_asker_died_is_asked_again_and_then_given_up() {
+    let mut desk = Desk::open();
+    desk.unknown();
+    let first = queried(desk.begin_query(1));
+    let lapsed_ms = 1 + LEASE_MS + SKEW_MS;
+    assert_eq!(desk.begin_query(lapsed_ms - 1), Reply::Absent);
+    let second = queried(desk.begin_query(lapsed_ms));
+    assert!(is_fenced(&desk.ask_later(first, None).reply));
+    let later = desk.ask_later(second, None);
+    assert_eq!((later.reply, later.next_due_ms), (Reply::Applied, None));
+    assert_eq!(desk.begin_query(i64::MAX / 2), Reply::Absent);
+    assert_eq!(view(desk.read(i64::MAX / 2)).state, State::Unknown);
+    assert_eq!(desk.done("r", "m1", 0), Reply::Applied, "proof settles all the same");
+}
+
+#[test]
+fn a_record_is_found_by_whatever_is_known_of_it() {
+    let mut desk = Desk::open();
+    let token = desk.claim("c", 0);
+    let by_key = Sought::Key { slot: desk.slot.clone() };
+    assert_eq!(view(desk.find(by_key.clone(), "loja-1", 1)).state, State::Claimed);
+    assert_eq!(desk.find(by_key.clone(), "loja-1", LEASE_MS + SKEW_MS), Reply::Absent, "lapsed");
+    desk.mark(token, "r", 0);
+    assert_eq!(view(desk.find_message("r", 1)).state, State::Dispatching);
+    assert_eq!(view(desk.find_message("r", LEASE_MS + SKEW_MS)).state, State::Unknown);
+    assert_eq!(desk.find_message("m1", 1), Reply::Absent);
+    desk.done("r", "m1", 0);
+    assert_eq!(view(desk.find_message("m1", 1)).answer, Some(answer("m1")));
+    let expired = view(desk.find_message("r", TTL_MS));
+    assert_eq!((expired.state, expired.answer), (State::Tombstone, None));
+    assert_eq!(desk.find_message("m1", TTL_MS + TOMBSTONE_MS), Reply::Absent);
+    for other in ["loja-2", "loja", "loja-1/messages", ""] {
+        assert_eq!(desk.find(by_key.clone(), other, 1), Reply::Absent, "{other}");
+        assert_eq!(desk.find(Sought::Message { id: "r".into() }, other, 1), Reply::Absent, "{other}");
+    }
+}
+
+#[test]
+fn a_message_of_two_tenants_is_found_by_each() {
+    let mut desk = Desk::open();
+    for instance in ["loja-1", "loja-2"] {
+        desk.slot.scope = format!("{instance}/messages/text");
+        let token = desk.claim(instance, 0);
+        desk.mark(token, instance, 0);
+        desk.done(instance, "m1", 0);
+    }
+    for instance in ["loja-1", "loja-2"] {
+        let found = view(desk.find(Sought::Message { id: "m1".into() }, instance, 1));
+        assert_eq!(found.reference.as_deref(), Some(instance));
+    }
+}
+
+#[test]
+fn a_word_of_sent_settles_what_is_unknown_and_nothing_else() {
+    let mut desk = Desk::open();
+    assert_eq!(desk.resolve("r", by_word_sent(0), 0), Reply::Absent);
+    let token = desk.dispatching();
+    let lapsed_ms = LEASE_MS + SKEW_MS;
+    assert!(is_fenced(&desk.resolve("r", by_word_sent(0), lapsed_ms - 1)), "its lease is alive");
+    assert!(is_fenced(&desk.resolve("other", by_word_sent(0), lapsed_ms)));
+    assert_eq!(desk.resolve("r", by_word_sent(lapsed_ms), lapsed_ms), Reply::Applied);
+    let met = view(desk.try_claim("d", "jcs1:a", lapsed_ms));
+    assert_eq!((met.state, met.answer), (State::Done, Some(answer_without_id())));
+    assert!(is_fenced(&desk.resolve("r", NOT_SENT, i64::MAX / 2 - TTL_MS)), "settled");
+    assert!(is_fenced(&desk.release(token)));
+}
+
+#[test]
+fn a_word_of_sent_leaves_a_tombstone_although_nobody_knows_the_id() {
+    let mut desk = Desk::open();
+    desk.unknown();
+    desk.resolve("r", by_word_sent(0), 0);
+    assert_eq!(view(desk.try_claim("d", "jcs1:a", TTL_MS)).state, State::Tombstone);
+    let swept = desk.sweep(TTL_MS);
+    assert!(matches!(&swept.reply, Reply::Swept { expired, .. } if expired.len() == 1));
+    assert_eq!(view(desk.try_claim("d", "jcs1:a", TTL_MS + TOMBSTONE_MS - 1)).state, State::Tombstone);
+    let swept = desk.sweep(TTL_MS + TOMBSTONE_MS);
+    assert!(matches!(&swept.reply, Reply::Swept { forgotten, .. } if forgotten.len() == 1));
+}
+
+#[test]
+fn a_stored_error_leaves_no_tombstone() {
+    let mut desk = Desk::open();
+    desk.unknown();
+    desk.done_with("r", StoredAnswer { status: 504, ..answer_without_id() }, 0);
+    assert_eq!(desk.read(TTL_MS), Reply::Absent);
+    let swept = desk.sweep(TTL_MS);
+    assert!(matches!(&swept.reply, Reply::Swept { forgotten, .. } if forgotten.len() == 1));
+}
+
+#[test]
+fn a_word_of_not_sent_waits_until_every_request_is_dead() {
+    let mut desk = Desk::open();
+    let token = desk.unknown();
+    let early = Reply::TooEarly { earliest_ms: DEAD_AFTER_MS + 1 };
+    assert_eq!(desk.resolve("r", NOT_SENT, DEAD_AFTER_MS), early);
+    let (settle_token, _) = asked(desk.begin_ask(10_000, 0, 0));
+    let early = Reply::TooEarly { earliest_ms: 10_000 + DEAD_AFTER_MS + 1 };
+    assert_eq!(desk.resolve("r", NOT_SENT, DEAD_AFTER_MS + 1), early, "a re-ask may act too");
+    let dead_ms = 10_000 + DEAD_AFTER_MS + 1;
+    assert!(is_fenced(&desk.resolve("other", NOT_SENT, dead_ms)));
+    assert_eq!(desk.resolve("r", NOT_SENT, dead_ms), Reply::Applied);
+    assert_eq!(desk.read(dead_ms), Reply::Absent);
+    assert_eq!(desk.resolve("r", NOT_SENT, dead_ms), Reply::Absent);
+    // Whoever still holds a part of it is fenced, also from the next claim.
+    for _ in 0..2 {
+        assert!(is_fenced(&desk.done("r", "m1", dead_ms)));
+        assert!(is_fenced(&desk.ask_later(settle_token, Some(0)).reply));
+        assert!(is_fenced(&desk.release_asked(settle_token)));
+        assert!(is_fenced(&desk.release(token)));
+        assert!(!matches!(desk.try_claim("d", "jcs1:a", dead_ms), Reply::Mismatch { .. }));
+    }
+}
+
+#[test]
+fn a_query_does_not_put_off_a_word_of_not_sent() {
+    let mut desk = Desk::open();
+    desk.unknown();
+    queried(desk.begin_query(DEAD_AFTER_MS));
+    assert_eq!(desk.resolve("r", NOT_SENT, DEAD_AFTER_MS + 1), Reply::Applied);
+}
+
+#[test]
+fn what_is_unknown_is_listed_from_the_oldest() {
+    let mut desk = Desk::open();
+    for (key, marked_ms) in [("late", 2_000), ("early", 1_000), ("done", 0), ("claimed", 0)] {
+        desk.slot.key = key.into();
+        let token = desk.claim(key, 0);
+        if key != "claimed" {
+            desk.mark(token, key, marked_ms);
+        }
+        match key {
+            "early" => drop(desk.leave_unknown(token)),
+            "done" => drop(desk.done(key, "m1", 0)),
+            _ => {}
+        }
+    }
+    let references = |(records, is_cut): (Vec<Unsettled>, bool)| {
+        (records.into_iter().map(|it| it.reference).collect::<Vec<_>>(), is_cut)
+    };
+    let lapsed_ms = 2_000 + LEASE_MS + SKEW_MS;
+    assert_eq!(references(desk.list_unknown(lapsed_ms - 1, 9)), (vec!["early".into()], false));
+    assert_eq!(references(desk.list_unknown(lapsed_ms, 9)), (vec!["early".into(), "late".into()], false));
+    assert_eq!(references(desk.list_unknown(lapsed_ms, 1)), (vec!["early".into()], true));
+    desk.slot.key = "early".into();
+    let (records, _) = desk.list_unknown(0, 9);
+    assert_eq!((records[0].since_ms, records[0].last_request_ms), (1_000, 1_000));
+    assert_eq!(records[0].slot, desk.slot);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 /// Each entry brings a database from its index to the next version. Entries are never edited, only added.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE sequence (last INTEGER NOT NULL);
     INSERT INTO sequence VALUES (0);
     CREATE TABLE record (
@@ -31,7 +32,14 @@ const MIGRATIONS: &[&str] = &["
         PRIMARY KEY (scope, key)
     );
     CREATE INDEX record_due ON record (due_ms) WHERE due_ms IS NOT NULL;
-"];
+",
+    "
+    ALTER TABLE record ADD COLUMN queries INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX record_reference ON record (reference) WHERE reference IS NOT NULL;
+    CREATE INDEX record_message ON record (message_id) WHERE message_id IS NOT NULL;
+    CREATE INDEX record_open ON record (first_dispatch_ms) WHERE state IN ('dispatching', 'unknown');
+",
+];
 
 /// Brings the database up to date. A database of a newer release is left alone.
 ///

@@ -3,13 +3,15 @@
 
 mod ask;
 mod claim;
+mod find;
 mod horizon;
 mod outcome;
+mod resolve;
 mod sweep;
 
 use rusqlite::{Connection, OptionalExtension, Result, Row};
 
-use self::{claim::Claim, horizon::Horizon};
+use self::{ask::SettleLease, claim::Claim, horizon::Horizon, outcome::Keeping};
 use super::{Command, Reply, Slot, rows};
 
 /// Executes one command inside the caller's transaction.
@@ -31,11 +33,12 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
                 Claim { slot, fingerprint, claim_id, lease_end_ms: *lease_end_ms, admissible: *admissible };
             claim::take(db, &claim, horizon)
         }
-        Command::Mark { slot, token, now_ms, reference, request } => {
-            outcome::mark(db, slot, *token, *now_ms, reference, request)
+        Command::Mark { slot, token, now_ms, lease_end_ms, reference, request } => {
+            outcome::mark(db, slot, *token, *now_ms, *lease_end_ms, reference, request)
         }
-        Command::Done { slot, reference, expires_ms, answer, now_ms: _ } => {
-            outcome::done(db, slot, reference, *expires_ms, answer)
+        Command::Done { slot, reference, expires_ms, sweep_every_ms, answer, now_ms: _ } => {
+            let keeping = Keeping { expires_ms: *expires_ms, sweep_every_ms: *sweep_every_ms };
+            outcome::done(db, slot, reference, keeping, answer)
         }
         Command::Unknown { slot, token, next_ask_ms, now_ms: _ } => {
             outcome::unknown(db, slot, *token, *next_ask_ms)
@@ -52,8 +55,12 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
             first_dispatch_at_or_after_ms,
             dead_before_ms,
         } => {
-            ask::give_up_asking(db, *now_ms, *skew_ms, *first_dispatch_at_or_after_ms)?;
-            ask::begin_ask(db, *now_ms, *settle_lease_end_ms, *skew_ms, *dead_before_ms)
+            let lease = SettleLease::new(*now_ms, *settle_lease_end_ms, *skew_ms);
+            ask::give_up_asking(db, lease, *first_dispatch_at_or_after_ms)?;
+            ask::begin_ask(db, lease, *dead_before_ms)
+        }
+        Command::BeginQuery { now_ms, settle_lease_end_ms, skew_ms } => {
+            ask::begin_query(db, SettleLease::new(*now_ms, *settle_lease_end_ms, *skew_ms))
         }
         Command::ReleaseAsked { slot, settle_token, now_ms: _ } => {
             ask::release_asked(db, slot, *settle_token)
@@ -61,9 +68,19 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
         Command::AskLater { slot, settle_token, next_ask_ms, now_ms: _ } => {
             ask::ask_later(db, slot, *settle_token, *next_ask_ms)
         }
-        Command::Sweep { now_ms, skew_ms, tombstone_ms, askable } => {
-            sweep::sweep(db, Horizon::new(*now_ms, *skew_ms, *tombstone_ms, *askable))
+        Command::Sweep { now_ms, skew_ms, tombstone_ms, askable, sweep_every_ms } => {
+            let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, *askable);
+            sweep::sweep(db, horizon, *sweep_every_ms)
         }
+        Command::Find { sought, instances, now_ms, skew_ms, tombstone_ms } => {
+            let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, false);
+            find::find(db, sought, instances.as_deref(), horizon)
+        }
+        Command::Resolve { slot, reference, now_ms, skew_ms, word } => {
+            let horizon = Horizon::new(*now_ms, *skew_ms, 0, false);
+            resolve::resolve(db, slot, reference, word, horizon)
+        }
+        Command::ListUnknown { now_ms, skew_ms, limit } => find::list_unknown(db, *now_ms, *skew_ms, *limit),
     }
 }
 
@@ -77,6 +94,12 @@ pub(super) fn next_due_ms(db: &Connection) -> Result<Option<i64>> {
 /// The next fencing token. No delete or sweep resets the sequence, so that none is ever used twice.
 fn next_token(db: &Connection) -> Result<i64> {
     db.prepare_cached("UPDATE sequence SET last = last + 1 RETURNING last")?.query_row([], |row| row.get(0))
+}
+
+/// SQL for the first sweep of what has expired, at or after a time: at a multiple of the period, so that one sweep
+/// serves many records (S5). Until then an expired record counts as expired all the same.
+fn first_sweep(at_ms: &str, every_ms: &str) -> String {
+    format!("({at_ms} + {every_ms} - 1) / {every_ms} * {every_ms}")
 }
 
 fn slot_of(row: &Row<'_>) -> Result<Slot> {

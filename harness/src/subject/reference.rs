@@ -21,7 +21,7 @@ use crate::{
     sim::{
         actors::{
             database::{InProcessStore, WatchedStore},
-            producer::{ACCOUNT_TOKEN, TENANTS, Tenant},
+            producer::{ACCOUNT_TOKEN, ADMIN_TOKEN, TENANTS, Tenant},
             whatsapp,
         },
         cast::DATABASE,
@@ -119,6 +119,7 @@ impl Subject for ReferenceGateway {
                 access_token: "token-of-the-gateway".into(),
                 ability: self.ability,
             },
+            admin_token: Some(ADMIN_TOKEN.into()),
             port: HTTP_PORT,
         };
         Box::pin(async move {

@@ -121,7 +121,7 @@ pub(super) fn read(db: &Connection, slot: &Slot, horizon: Horizon) -> Result<Rep
     Ok(Reply::Meets { view: without_expired_answer(found) })
 }
 
-fn without_expired_answer(mut found: Found) -> View {
+pub(super) fn without_expired_answer(mut found: Found) -> View {
     if found.view.state == State::Tombstone {
         found.view.answer = None;
     }

@@ -24,10 +24,10 @@ impl Horizon {
     /// Where a record stands now; `None` where it counts as gone although its row is still there (S5).
     pub(super) fn standing(self, found: &Found) -> Option<State> {
         let expires_ms = found.expires_ms.unwrap_or(i64::MAX);
-        let forgotten_ms = match found.view.message_id {
-            Some(_) => expires_ms.saturating_add(self.tombstone_ms),
+        let forgotten_ms = match was_sent(found) {
+            true => expires_ms.saturating_add(self.tombstone_ms),
             // A tombstone says that the message was sent, which this answer did not.
-            None => expires_ms,
+            false => expires_ms,
         };
         match found.view.state {
             State::Claimed if self.is_lease_out(found) => None,
@@ -37,4 +37,11 @@ impl Horizon {
             state => Some(state),
         }
     }
+}
+
+/// Whether a definite answer, or what is left of it, says that the message was sent. An operator may have said so
+/// without knowing the provider's id, which therefore decides nothing here.
+fn was_sent(found: &Found) -> bool {
+    let status = found.view.answer.as_ref().map(|answer| answer.status);
+    found.view.state == State::Tombstone || status.is_some_and(|status| (200..300).contains(&status))
 }

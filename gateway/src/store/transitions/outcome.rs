@@ -2,24 +2,34 @@
 
 use rusqlite::{Connection, Result, named_params};
 
-use super::{applied_or_fenced, next_token};
+use super::{applied_or_fenced, first_sweep, next_token};
 use crate::store::{
     Reply, Slot, State, StoredAnswer,
     rows::{self, Found},
 };
+
+/// How long an answer is kept.
+#[derive(Clone, Copy)]
+pub(super) struct Keeping {
+    pub(super) expires_ms: i64,
+    pub(super) sweep_every_ms: i64,
+}
 
 pub(super) fn mark(
     db: &Connection,
     slot: &Slot,
     token: i64,
     now_ms: i64,
+    lease_end_ms: i64,
     reference: &str,
     request: &str,
 ) -> Result<Reply> {
     let changed = db
         .prepare_cached(
             "UPDATE record SET state = 'dispatching', reference = :reference, request = :request,
-                    first_dispatch_ms = :now_ms, last_request_ms = :now_ms
+                    first_dispatch_ms = :now_ms, last_request_ms = :now_ms,
+                    lease_end_ms = MAX(lease_end_ms, :lease_end_ms),
+                    due_ms = due_ms + MAX(lease_end_ms, :lease_end_ms) - lease_end_ms
              WHERE scope = :scope AND key = :key AND token = :token AND state = 'claimed'",
         )?
         .execute(named_params! {
@@ -27,6 +37,7 @@ pub(super) fn mark(
             ":key": slot.key,
             ":token": token,
             ":now_ms": now_ms,
+            ":lease_end_ms": lease_end_ms,
             ":reference": reference,
             ":request": request,
         })?;
@@ -37,29 +48,10 @@ pub(super) fn done(
     db: &Connection,
     slot: &Slot,
     reference: &str,
-    expires_ms: i64,
+    keeping: Keeping,
     answer: &StoredAnswer,
 ) -> Result<Reply> {
-    let headers = serde_json::to_string(&answer.headers)
-        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
-    let changed = db
-        .prepare_cached(
-            "UPDATE record SET state = 'done', status = :status, headers = :headers, body = :body,
-                    message_id = :message_id, expires_ms = :expires_ms, due_ms = :expires_ms,
-                    request = NULL, settle_token = NULL, settle_lease_end_ms = NULL, next_ask_ms = NULL
-             WHERE scope = :scope AND key = :key AND reference = :reference
-               AND state IN ('dispatching', 'unknown')",
-        )?
-        .execute(named_params! {
-            ":scope": slot.scope,
-            ":key": slot.key,
-            ":reference": reference,
-            ":status": answer.status,
-            ":headers": headers,
-            ":body": answer.body,
-            ":message_id": answer.message_id,
-            ":expires_ms": expires_ms,
-        })?;
+    let changed = write_answer(db, slot, reference, keeping, answer, i64::MAX)?;
     if changed == 0 {
         let found = rows::find(db, slot)?;
         if found.is_some_and(|found| is_proved_already(&found, reference, answer)) {
@@ -67,6 +59,40 @@ pub(super) fn done(
         }
     }
     applied_or_fenced(db, slot, changed)
+}
+
+/// Writes the answer over the record of this reference, if it is unknown, or dispatching under a lease that ends no
+/// later than `lease_end_max_ms`.
+pub(super) fn write_answer(
+    db: &Connection,
+    slot: &Slot,
+    reference: &str,
+    keeping: Keeping,
+    answer: &StoredAnswer,
+    lease_end_max_ms: i64,
+) -> Result<usize> {
+    let headers = serde_json::to_string(&answer.headers)
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+    let due = first_sweep("?8", "?9");
+    db.prepare_cached(&format!(
+        "UPDATE record SET state = 'done', status = ?4, headers = ?5, body = ?6,
+                message_id = ?7, expires_ms = ?8, due_ms = {due},
+                request = NULL, settle_token = NULL, settle_lease_end_ms = NULL, next_ask_ms = NULL
+         WHERE scope = ?1 AND key = ?2 AND reference = ?3
+           AND (state = 'unknown' OR state = 'dispatching' AND lease_end_ms <= ?10)"
+    ))?
+    .execute((
+        &slot.scope,
+        &slot.key,
+        reference,
+        answer.status,
+        headers,
+        &answer.body,
+        &answer.message_id,
+        keeping.expires_ms,
+        keeping.sweep_every_ms,
+        lease_end_max_ms,
+    ))
 }
 
 fn is_proved_already(found: &Found, reference: &str, answer: &StoredAnswer) -> bool {

@@ -8,7 +8,9 @@ use std::{
 };
 
 use onceproof_gateway::{
-    store::{Answer, Command, OpenError, Record, Reply, Slot, SqliteStore, State, Store, StoreError, wire},
+    store::{
+        Answer, Command, OpenError, Record, Reply, Slot, SqliteStore, State, Store, StoreError, Word, wire,
+    },
     world::{BoxFuture, BoxIo, SharedWorld},
 };
 
@@ -157,6 +159,7 @@ fn events(store: &str, command: &Command, reply: &Reply) -> Vec<Event> {
     }
     let (name, slot) = match (command, reply) {
         (Command::BeginAsk { .. }, Reply::Ask { slot, .. }) => ("begin-ask", slot),
+        (Command::BeginQuery { .. }, Reply::Query { slot, .. }) => ("begin-query", slot),
         _ => match (command_name(command), command.slot()) {
             (name, Some(slot)) => (name, slot),
             _ => return Vec::new(),
@@ -188,12 +191,17 @@ fn store_event(store: &str, command: &str, slot: &Slot, reply: &str, state: Opti
 /// Whether a transaction changed anything that a later one can see.
 fn changes(command: &Command, reply: &Reply) -> bool {
     match reply {
-        Reply::Claimed { .. } | Reply::Applied | Reply::Ask { .. } => true,
+        Reply::Claimed { .. } | Reply::Applied | Reply::Ask { .. } | Reply::Query { .. } => true,
         Reply::Meets { .. } => matches!(command, Command::Fence { .. }),
         Reply::Swept { released, unknown, expired, forgotten } => {
             [released, unknown, expired, forgotten].iter().any(|slots| !slots.is_empty())
         }
-        Reply::Mismatch { .. } | Reply::Absent | Reply::Fenced { .. } => false,
+        Reply::Mismatch { .. }
+        | Reply::Absent
+        | Reply::Fenced { .. }
+        | Reply::Found { .. }
+        | Reply::TooEarly { .. }
+        | Reply::Unknowns { .. } => false,
     }
 }
 
@@ -207,9 +215,13 @@ fn command_name(command: &Command) -> &'static str {
         Command::Fence { .. } => "fence",
         Command::Read { .. } => "read",
         Command::BeginAsk { .. } => "begin-ask",
+        Command::BeginQuery { .. } => "begin-query",
         Command::ReleaseAsked { .. } => "release-asked",
         Command::AskLater { .. } => "ask-later",
         Command::Sweep { .. } => "sweep",
+        Command::Find { .. } => "find",
+        Command::Resolve { .. } => "resolve",
+        Command::ListUnknown { .. } => "list-unknown",
     }
 }
 
@@ -222,6 +234,10 @@ fn reply_name(reply: &Reply) -> &'static str {
         Reply::Applied => "applied",
         Reply::Fenced { .. } => "fenced",
         Reply::Ask { .. } => "ask",
+        Reply::Query { .. } => "query",
+        Reply::Found { .. } => "found",
+        Reply::TooEarly { .. } => "too-early",
+        Reply::Unknowns { .. } => "unknowns",
         Reply::Swept { .. } => "swept",
     }
 }
@@ -230,7 +246,7 @@ fn granted_by(command: &Command, reply: &Reply) -> Option<i64> {
     match (command, reply) {
         (_, Reply::Claimed { token }) => Some(*token),
         (Command::Fence { .. }, Reply::Meets { view }) => Some(view.token),
-        (_, Reply::Ask { settle_token, .. }) => Some(*settle_token),
+        (_, Reply::Ask { settle_token, .. } | Reply::Query { settle_token, .. }) => Some(*settle_token),
         _ => None,
     }
 }
@@ -241,7 +257,8 @@ fn state_after(command: &Command, reply: &Reply) -> Option<State> {
         (Command::Mark { .. }, Reply::Applied) => Some(State::Dispatching),
         (Command::Done { .. }, Reply::Applied) => Some(State::Done),
         (Command::Unknown { .. } | Command::AskLater { .. }, Reply::Applied) => Some(State::Unknown),
-        (_, Reply::Ask { .. }) => Some(State::Unknown),
+        (Command::Resolve { word: Word::Sent { .. }, .. }, Reply::Applied) => Some(State::Done),
+        (_, Reply::Ask { .. } | Reply::Query { .. } | Reply::TooEarly { .. }) => Some(State::Unknown),
         (_, Reply::Meets { view }) => Some(view.state),
         (_, Reply::Mismatch { state }) => Some(*state),
         (_, Reply::Fenced { view }) => view.as_ref().map(|view| view.state),

@@ -1,0 +1,169 @@
+//! The operator's routes: what is unknown, and settling it by their word.
+
+use std::{
+    sync::Arc,
+    time::{Duration, UNIX_EPOCH},
+};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Path, Request, State, rejection::PathRejection},
+    routing::{get, post},
+};
+use http::{HeaderMap, Response, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Problem, api::Api, content, status::respond};
+use crate::{
+    policy::as_ms,
+    send::sent_by_word,
+    store::{Reply, Slot, Sought, State as RecordState, StoreError, Unsettled},
+};
+
+/// The most records that are listed at a time.
+const LISTED: u32 = 500;
+
+/// The last millisecond of the year 9999, beyond which RFC 3339 has no dates.
+const LAST_DATE_MS: i64 = 253_402_300_799_999;
+
+/// What the operator says.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Resolution {
+    r#as: As,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum As {
+    Sent,
+    NotSent,
+}
+
+pub(super) fn routes() -> Router<Arc<Api>> {
+    Router::new()
+        .route("/admin/unknown", get(list))
+        .route("/admin/unknown/{reference}/resolve", post(resolve))
+}
+
+async fn list(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response<Body> {
+    let answer = async {
+        api.access.operator(&headers)?;
+        match api.protocol.ledger.list_unknown(LISTED).await {
+            Ok(Reply::Unknowns { records, is_cut }) => {
+                let unknown: Vec<Value> = records.iter().map(|record| api.listed(record)).collect();
+                Ok(json!({ "unknown": unknown, "more": is_cut }))
+            }
+            other => Err(store_failure(other)),
+        }
+    };
+    respond(answer.await)
+}
+
+async fn resolve(
+    State(api): State<Arc<Api>>,
+    reference: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Response<Body> {
+    let answer = async {
+        let (head, body) = request.into_parts();
+        api.access.operator(&head.headers)?;
+        let protocol = &api.protocol;
+        let body = content::whole(&*protocol.world, protocol.policy.body_limit, body).await?;
+        let resolution: Resolution = serde_json::from_slice(&body)
+            .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "bad-json", error))?;
+        let Path(reference) = reference.map_err(|_| Problem::unknown_message())?;
+        api.settle_by_word(&reference, resolution.r#as).await
+    };
+    respond(answer.await)
+}
+
+impl Api {
+    fn listed(&self, record: &Unsettled) -> Value {
+        let dead_after_ms = as_ms(self.protocol.policy.dead_after());
+        json!({
+            "reference": record.reference,
+            "scope": record.slot.scope,
+            "key": record.slot.key,
+            "since": date(record.since_ms),
+            "earliestNotSent": date(record.last_request_ms.saturating_add(dead_after_ms).saturating_add(1)),
+        })
+    }
+
+    /// Two steps: whose the reference is, and then the word on that very record, which is fenced by the reference.
+    async fn settle_by_word(&self, reference: &str, word: As) -> Result<Value, Problem> {
+        let protocol = &self.protocol;
+        let slot = self.slot_of(reference).await?;
+        let reply = match word {
+            As::Sent => protocol.ledger.resolve_sent(&slot, reference, sent_by_word(reference)).await,
+            As::NotSent => protocol.ledger.resolve_not_sent(&slot, reference).await,
+        };
+        match reply {
+            Ok(Reply::Applied) => {
+                protocol.wakeups.settled(&slot);
+                let status = match word {
+                    As::Sent => "sent",
+                    As::NotSent => "not-sent",
+                };
+                Ok(json!({ "status": status, "reference": reference }))
+            }
+            Ok(Reply::TooEarly { earliest_ms }) => Err(too_early(earliest_ms, protocol.world.clock_ms())),
+            Ok(Reply::Fenced { view: Some(view) })
+                if matches!(view.state, RecordState::Done | RecordState::Tombstone) =>
+            {
+                Err(Problem::new(StatusCode::CONFLICT, "settled", "the message is settled already"))
+            }
+            Ok(Reply::Fenced { .. }) => {
+                Err(Problem::new(StatusCode::NOT_FOUND, "not-unknown", "the message is not unknown"))
+            }
+            Ok(Reply::Absent) => Err(Problem::unknown_message()),
+            other => Err(store_failure(other)),
+        }
+    }
+
+    async fn slot_of(&self, reference: &str) -> Result<Slot, Problem> {
+        let sought = Sought::Message { id: reference.to_owned() };
+        match self.protocol.ledger.find(sought, None).await {
+            // Not by the provider's id: a message that has one is settled.
+            Ok(Reply::Found { slot, view }) if view.reference.as_deref() == Some(reference) => Ok(slot),
+            Ok(Reply::Found { .. } | Reply::Absent) => Err(Problem::unknown_message()),
+            other => Err(store_failure(other)),
+        }
+    }
+}
+
+/// 409: a request may still be alive.
+fn too_early(earliest_ms: i64, now_ms: i64) -> Problem {
+    let left_ms = earliest_ms.saturating_sub(now_ms).max(1);
+    let seconds = (left_ms.saturating_sub(1) / 1000).saturating_add(1);
+    Problem::new(StatusCode::CONFLICT, "too-early", "a request for this message may still act")
+        .with("earliest", date(earliest_ms))
+        .retry_after(&seconds.to_string())
+}
+
+fn store_failure(reply: Result<Reply, StoreError>) -> Problem {
+    match reply {
+        Ok(reply) => Problem::store_unavailable(format!("unexpected reply {reply:?}")),
+        Err(error) => Problem::store_unavailable(error),
+    }
+}
+
+/// RFC 3339, in UTC.
+fn date(at_ms: i64) -> String {
+    let at_ms = u64::try_from(at_ms.min(LAST_DATE_MS)).unwrap_or_default();
+    humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(at_ms)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_time_is_a_date() {
+        assert_eq!(date(1_764_000_000_123), "2025-11-24T16:00:00.123Z");
+        assert_eq!(date(i64::MIN), "1970-01-01T00:00:00.000Z");
+        assert_eq!(date(i64::MAX), "9999-12-31T23:59:59.999Z");
+    }
+}

@@ -1,0 +1,85 @@
+//! What became of a message: by the provider's id, by our reference, or by its key (S11). A tenant sees only its own.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Path, State, rejection::PathRejection},
+    routing::get,
+};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Response, header::CONTENT_TYPE};
+use serde_json::{Value, json};
+
+use super::{Problem, api::Api};
+use crate::store::{Reply, Slot, Sought, State as RecordState, View};
+
+/// Route and key of a key's status are percent-encoded, so that each is one segment.
+pub(super) fn routes() -> Router<Arc<Api>> {
+    Router::new()
+        .route("/v1/messages/{id}/status", get(by_message))
+        .route("/v1/instances/{instance}/keys/{route}/{key}/status", get(by_key))
+}
+
+async fn by_message(
+    State(api): State<Arc<Api>>,
+    id: Result<Path<String>, PathRejection>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    let answer = async {
+        let instances = api.access.instances_of(&headers)?;
+        let Path(id) = id.map_err(|_| Problem::unknown_message())?;
+        api.look_up(Sought::Message { id }, instances).await
+    };
+    respond(answer.await)
+}
+
+async fn by_key(
+    State(api): State<Arc<Api>>,
+    names: Result<Path<(String, String, String)>, PathRejection>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    let answer = async {
+        let Path((instance, route, key)) = names.map_err(|_| Problem::unknown_message())?;
+        api.access.sender(&instance, &headers)?;
+        let slot = Slot { scope: format!("{instance}/{route}"), key };
+        api.look_up(Sought::Key { slot }, vec![instance]).await
+    };
+    respond(answer.await)
+}
+
+/// A JSON answer, or the problem.
+pub(super) fn respond(answer: Result<Value, Problem>) -> Response<Body> {
+    let response = match answer {
+        Ok(value) => {
+            let mut response = Response::new(Bytes::from(value.to_string()));
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            response
+        }
+        Err(problem) => problem.into_response(),
+    };
+    response.map(Body::from)
+}
+
+impl Api {
+    async fn look_up(&self, sought: Sought, instances: Vec<String>) -> Result<Value, Problem> {
+        match self.protocol.ledger.find(sought, Some(instances)).await {
+            Ok(Reply::Found { view, .. }) => Ok(status(&view)),
+            Ok(_) => Err(Problem::unknown_message()),
+            Err(error) => Err(Problem::store_unavailable(error)),
+        }
+    }
+}
+
+fn status(view: &View) -> Value {
+    let is_error = view.answer.as_ref().is_some_and(|answer| !(200..300).contains(&answer.status));
+    let status = match view.state {
+        RecordState::Claimed | RecordState::Dispatching => "sending",
+        RecordState::Unknown => "unknown",
+        // A stored error: only a policy that stores what cannot be told has one (S6).
+        RecordState::Done if is_error => "failed",
+        RecordState::Done | RecordState::Tombstone => "sent",
+    };
+    json!({ "status": status, "reference": view.reference, "messageId": view.message_id })
+}
