@@ -48,8 +48,7 @@ pub fn of(plan: &Plan) -> Vec<Talk> {
     let lines = Lines::default();
     let stage = Stage::new(&plan.scenario, plan.seed());
     play_as(plan, &Terms::strict(), &stage, |company| lines.tap(company));
-    let talks = lines.lock().iter().filter(|line| !line.written.is_empty()).map(talk).collect();
-    talks
+    lines.lock().iter().filter(|line| !line.written.is_empty()).map(talk).collect()
 }
 
 fn talk(line: &Line) -> Talk {
