@@ -14,13 +14,23 @@ pub(crate) struct Alarm {
 #[derive(Default)]
 struct Known {
     due_ms: Option<i64>,
-    /// When a command without an answer may have left something to sweep.
-    doubt_ms: Option<i64>,
+    /// A command without an answer may have left something to sweep.
+    doubt: Option<Doubt>,
     /// Commands that were begun and not ended.
     in_flight: u32,
     /// Whether two of them overlapped, so that the order of their answers says nothing.
     overlapped: bool,
 }
+
+/// A command without an answer may be executed at any time. So it is looked for again and again, at intervals that
+/// double until they are longer than [`LONGEST_DOUBT_MS`].
+struct Doubt {
+    look_ms: i64,
+    pause_ms: i64,
+}
+
+/// One hour.
+const LONGEST_DOUBT_MS: i64 = 3_600_000;
 
 impl Alarm {
     /// A command was handed to the store.
@@ -41,9 +51,18 @@ impl Alarm {
         });
     }
 
-    /// The store did not answer; if it executed the command all the same, there is something to do at `doubt_ms`.
-    pub(crate) fn end_without_answer(&self, doubt_ms: Option<i64>) {
-        self.change(|known| known.doubt_ms = earlier(known.doubt_ms, doubt_ms));
+    /// The store executed nothing.
+    pub(crate) fn end_in_vain(&self) {
+        self.change(|_| ());
+    }
+
+    /// The store did not answer; if it executes the command all the same, there is something to do after `pause_ms`.
+    pub(crate) fn end_in_doubt(&self, now_ms: i64, pause_ms: i64) {
+        self.change(|known| {
+            let look_ms = now_ms.saturating_add(pause_ms);
+            let sooner = known.doubt.take().map_or(i64::MAX, |doubt| doubt.look_ms);
+            known.doubt = Some(Doubt { look_ms: look_ms.min(sooner), pause_ms });
+        });
     }
 
     fn change(&self, learn: impl FnOnce(&mut Known)) {
@@ -63,11 +82,11 @@ impl Alarm {
         known.due()
     }
 
-    /// A sweep begins, after which doubts up to `now_ms` are settled and its own answers say what is due.
+    /// A sweep begins, whose own answers say what is due; a doubt that it looks into comes again later.
     pub(crate) fn clear(&self, now_ms: i64) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.due_ms = None;
-        known.doubt_ms = known.doubt_ms.filter(|doubt_ms| *doubt_ms > now_ms);
+        known.doubt = known.doubt.take().and_then(|doubt| doubt.after(now_ms));
     }
 
     /// Ready when the known time may have changed.
@@ -78,7 +97,19 @@ impl Alarm {
 
 impl Known {
     fn due(&self) -> Option<i64> {
-        earlier(self.due_ms, self.doubt_ms)
+        let look_ms = self.doubt.as_ref().map(|doubt| doubt.look_ms);
+        earlier(self.due_ms, look_ms)
+    }
+}
+
+impl Doubt {
+    /// What is left of it after a look at `now_ms`.
+    fn after(self, now_ms: i64) -> Option<Self> {
+        if self.look_ms > now_ms {
+            return Some(self);
+        }
+        let pause_ms = self.pause_ms.saturating_mul(2);
+        (pause_ms <= LONGEST_DOUBT_MS).then(|| Self { look_ms: now_ms.saturating_add(pause_ms), pause_ms })
     }
 }
 
@@ -112,15 +143,17 @@ mod tests {
     }
 
     #[test]
-    fn a_doubt_stays_until_a_sweep_after_it() {
+    fn a_doubt_is_looked_into_again_until_its_pause_is_over_an_hour() {
         let alarm = Alarm::default();
         alarm.begin();
-        alarm.end_without_answer(Some(50));
+        alarm.end_in_doubt(0, 1_000_000);
         alarm.begin();
         alarm.end(None);
-        alarm.clear(49);
-        assert_eq!(alarm.due_ms(), Some(50));
-        alarm.clear(50);
+        alarm.clear(999_999);
+        assert_eq!(alarm.due_ms(), Some(1_000_000));
+        alarm.clear(1_000_000);
+        assert_eq!(alarm.due_ms(), Some(3_000_000));
+        alarm.clear(3_000_000);
         assert_eq!(alarm.due_ms(), None);
     }
 }

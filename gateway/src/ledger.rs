@@ -193,11 +193,10 @@ impl Ledger {
             Ok(answer) => self.alarm.end(answer.next_due_ms),
             Err(StoreError::Ambiguous(_)) => {
                 // A late claim is a ghost that only the sweeper removes, once its lease is out.
-                let lease_ms = as_ms(self.policy.lease + self.policy.skew);
-                let doubt_ms = self.world.clock_ms().saturating_add(lease_ms);
-                self.alarm.end_without_answer(Some(doubt_ms));
+                let pause_ms = as_ms(self.policy.lease + self.policy.skew);
+                self.alarm.end_in_doubt(self.world.clock_ms(), pause_ms);
             }
-            Err(_) => self.alarm.end_without_answer(None),
+            Err(_) => self.alarm.end_in_vain(),
         }
         result
     }

@@ -78,7 +78,7 @@ pub struct Policy {
     #[serde(deserialize_with = "period")]
     pub store_timeout: Duration,
     /// How long a caller is kept waiting for a claim or an outcome to become durable; then 503 before the
-    /// dispatch, 504 after it, and an outcome goes on being recorded (S10).
+    /// dispatch, 504 after it, and an outcome goes on being recorded (S10). One store timeout may come on top.
     #[serde(deserialize_with = "period")]
     pub caller_patience: Duration,
     /// The largest body of a request, in bytes; above it 413.
@@ -118,8 +118,16 @@ impl Policy {
     /// # Errors
     /// [`PolicyError::NoProfile`], which lists the known ones.
     pub fn profile(name: &str) -> Result<Self, PolicyError> {
+        Self::profile_with(name, &toml::Table::new())
+    }
+
+    /// The built-in profile of this name, but for the fields that `overrides` sets.
+    ///
+    /// # Errors
+    /// [`PolicyError::NoProfile`], and [`PolicyError::Malformed`] for a field that is not one.
+    pub fn profile_with(name: &str, overrides: &toml::Table) -> Result<Self, PolicyError> {
         match PROFILES.iter().find(|(known, _)| *known == name) {
-            Some((_, text)) => Self::from_toml(text),
+            Some((_, text)) => Self::over_strict([toml::from_str(text)?, overrides.clone()]),
             None => Err(PolicyError::NoProfile {
                 name: name.to_owned(),
                 known: Self::profile_names().collect::<Vec<_>>().join(", "),
@@ -132,9 +140,14 @@ impl Policy {
     /// # Errors
     /// [`PolicyError::Malformed`] for an unknown field, a wrong unit or a wrong type.
     pub fn from_toml(text: &str) -> Result<Self, PolicyError> {
+        Self::over_strict([toml::from_str(text)?, toml::Table::new()])
+    }
+
+    fn over_strict(layers: [toml::Table; 2]) -> Result<Self, PolicyError> {
         let mut fields: toml::Table = toml::from_str(PROFILES[0].1)?;
-        let overrides: toml::Table = toml::from_str(text)?;
-        fields.extend(overrides);
+        for layer in layers {
+            fields.extend(layer);
+        }
         Ok(fields.try_into()?)
     }
 
@@ -201,6 +214,19 @@ mod tests {
             zap,
             Policy { name: "zap".into(), tombstone: Duration::ZERO, answers: Answers::Memory, ..strict }
         );
+    }
+
+    #[test]
+    fn the_ietf_gateway_differs_in_five_fields() {
+        let expected = Policy {
+            name: "ietf-gateway".into(),
+            in_flight_wait: Duration::ZERO,
+            tombstone: Duration::ZERO,
+            ambiguous: Ambiguous::StoreAndReplay,
+            store_down: StoreDown::SendUnprotected,
+            ..Policy::profile("strict").unwrap()
+        };
+        assert_eq!(Policy::profile("ietf-gateway").unwrap(), expected);
     }
 
     #[test]

@@ -28,6 +28,8 @@ use crate::{
 /// Time, chance, and holds at points.
 pub(crate) struct TestWorld {
     start: Instant,
+    /// What sets this host's chance apart, and how often it was drawn from.
+    host: u8,
     drawn: AtomicU64,
     provider: Arc<TestProvider>,
     /// How long the next task that reaches a point is held there.
@@ -35,8 +37,8 @@ pub(crate) struct TestWorld {
 }
 
 impl TestWorld {
-    pub(crate) fn new(provider: Arc<TestProvider>) -> Self {
-        Self { start: Instant::now(), drawn: AtomicU64::new(0), provider, holds: Mutex::default() }
+    pub(crate) fn new(host: u8, provider: Arc<TestProvider>) -> Self {
+        Self { start: Instant::now(), host, drawn: AtomicU64::new(0), provider, holds: Mutex::default() }
     }
 
     pub(crate) fn hold(&self, point: &'static str, duration: Duration) {
@@ -77,7 +79,8 @@ impl World for TestWorld {
 
     fn fill_random(&self, bytes: &mut [u8]) {
         let drawn = self.drawn.fetch_add(1, Ordering::SeqCst);
-        for (byte, drawn) in bytes.iter_mut().zip(drawn.to_be_bytes()) {
+        let draw = [self.host].into_iter().chain(drawn.to_be_bytes());
+        for (byte, drawn) in bytes.iter_mut().zip(draw) {
             *byte = drawn;
         }
     }

@@ -271,3 +271,21 @@ async fn the_ietf_gateway_stores_and_replays_a_5xx() {
     assert_eq!(again.text().await.unwrap(), first.text().await.unwrap());
     assert_eq!(house.states(), [RecordState::Done]);
 }
+
+#[tokio::test]
+async fn what_is_not_served_is_a_problem_too() {
+    let house = House::build("strict", Ability::Opaque).await;
+    for (path, status, expected) in [
+        ("/", 404, "unknown-route"),
+        ("/v1/instances/loja-1/messages", 404, "unknown-route"),
+        ("/v1/instances/%ff/messages/text", 404, "unknown-instance"),
+    ] {
+        let response = house.post(path).body(HELLO).send().await.unwrap();
+        assert_eq!(response.status(), status, "{path}");
+        assert_eq!(slug(response).await, expected);
+    }
+    let url = format!("http://127.0.0.1:{}/v1/instances/loja-1/messages/text", house.port);
+    let response = house.client.get(url).send().await.unwrap();
+    assert_eq!(response.status(), 405);
+    assert_eq!(slug(response).await, "unknown-method");
+}

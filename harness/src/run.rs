@@ -9,22 +9,19 @@ use onceproof_gateway::{
 
 use crate::{
     history::{self, Ability, Header, History, Promise},
-    plan::{Plan, Scenario},
+    plan::Plan,
     sim::{
         actors::{database::WatchedStore, whatsapp::Provider},
         cast::{Company, DATABASE},
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
     },
-    subject::ReferenceGateway,
+    subject::{Policies, ReferenceGateway},
     verdict::{self, Verdict},
 };
 
 /// Liveness is judged so long after everything is healed.
 const BOUND_MS: u64 = 10 * 60 * 1000;
-
-/// How long a provider that takes keys remembers one.
-const KEY_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What a run came to.
 #[derive(Debug)]
@@ -73,57 +70,83 @@ pub fn run(plan: &Plan, engine: &dyn Engine) -> Result<Outcome, RunError> {
 /// # Errors
 /// As [`run`].
 pub fn run_with(plan: &Plan, engine: &dyn Engine, options: Options) -> Result<Outcome, RunError> {
-    let slower = plan.scenario.world.shrink_time_by;
-    let scenario = Arc::new(plan.scenario.shrunk());
-    let policy = Policy::profile(plan.profile())?.scaled_down_by(slower);
-    let promise = Policy::profile("strict")?.scaled_down_by(slower);
-    let stage = Stage::new(&scenario, plan.seed());
-    stage.spoil_chance(options.spoil_chance);
-    let company = company(plan, &scenario, policy, &stage)?;
-    let play = Play {
-        hosts: Company::hosts(&scenario),
-        seed: plan.seed(),
-        stage: Arc::clone(&stage),
-        cast: Arc::new(company),
-        bound_ms: BOUND_MS / u64::from(slower),
-    };
+    let staged = prepare(plan)?;
+    staged.stage.spoil_chance(options.spoil_chance);
+    let Staged { stage, company, hosts, bound_ms, header } = staged;
+    let seed = plan.seed();
+    let play = Play { hosts, seed, stage: Arc::clone(&stage), cast: Arc::new(company), bound_ms };
     let cost = engine.play(&play)?;
     let (entries, digest) = stage.close(cost.simulated_ms);
-    let history = History { header: header(plan, &promise), entries };
+    let history = History { header, entries };
     let verdict = verdict::judge(&history);
     Ok(Outcome { history, verdict, digest, cost })
 }
 
-fn company(
-    plan: &Plan,
-    scenario: &Arc<Scenario>,
-    policy: Policy,
-    stage: &Arc<Stage>,
-) -> Result<Company, RunError> {
-    let store = WatchedStore::open(DATABASE, Arc::clone(stage))?;
-    let retention = KEY_RETENTION / plan.scenario.world.shrink_time_by;
-    let provider = Provider::new(
-        Arc::clone(stage),
-        plan.ability(),
-        scenario.answers.clone(),
-        retention.as_millis() as u64,
-    );
-    let ability = match plan.ability() {
-        Ability::Keyed => provider::Ability::Keyed { retention },
-        Ability::Opaque => provider::Ability::Opaque,
-    };
-    let subject = ReferenceGateway::new(policy, ability, Arc::clone(stage), store.clone());
-    Ok(Company {
-        stage: Arc::clone(stage),
-        scenario: Arc::clone(scenario),
+/// Everything that an engine needs to play a plan.
+pub struct Staged {
+    /// Where faults come from and the history goes.
+    pub stage: Arc<Stage>,
+    /// Who plays which host.
+    pub company: Company,
+    /// The names of all hosts.
+    pub hosts: Vec<String>,
+    /// How long after the heal liveness is judged.
+    pub bound_ms: u64,
+    /// The first line of the history.
+    pub header: Header,
+}
+
+/// Sets the stage for a plan.
+///
+/// # Errors
+/// When the profile is unknown, a policy field is none, or SQLite cannot be opened.
+pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
+    let slower = plan.scenario.world.shrink_time_by;
+    let scenario = Arc::new(plan.scenario.shrunk());
+    let stage = Stage::new(&scenario, plan.seed());
+    let store = WatchedStore::open(DATABASE, Arc::clone(&stage))?;
+    let retention_ms = scenario.world.key_retention.ms();
+    let policies = policies(plan)?;
+    let subject =
+        ReferenceGateway::new(policies, ability(plan, retention_ms), Arc::clone(&stage), store.clone());
+    let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
+    let company = Company {
+        stage: Arc::clone(&stage),
+        scenario: Arc::clone(&scenario),
         seed: plan.seed(),
         subject: Box::new(subject),
         provider,
         store,
-    })
+    };
+    let header = header(plan, &Policy::profile("strict")?.scaled_down_by(slower), retention_ms);
+    let bound_ms = BOUND_MS / u64::from(slower);
+    Ok(Staged { stage, company, hosts: Company::hosts(&scenario), bound_ms, header })
 }
 
-fn header(plan: &Plan, promise: &Policy) -> Header {
+/// The plan's policies, each tried here, so that no gateway meets a bad field when it starts.
+fn policies(plan: &Plan) -> Result<Policies, PolicyError> {
+    let world = &plan.scenario.world;
+    let policies = Policies {
+        profile: plan.profile().into(),
+        fields: world.policy.clone(),
+        slower: world.shrink_time_by,
+    };
+    let upgrades = plan.scenario.faults.iter().filter_map(|fault| fault.upgrade.clone());
+    for fields in upgrades.chain([toml::Table::new()]) {
+        policies.with(&fields)?;
+    }
+    Ok(policies)
+}
+
+/// What the gateway is told of the provider.
+fn ability(plan: &Plan, retention_ms: u64) -> provider::Ability {
+    match plan.ability() {
+        Ability::Keyed => provider::Ability::Keyed { retention: Duration::from_millis(retention_ms) },
+        Ability::Queryable | Ability::Opaque => provider::Ability::Opaque,
+    }
+}
+
+fn header(plan: &Plan, promise: &Policy, retention_ms: u64) -> Header {
     Header {
         onceproof_history: history::VERSION,
         title: plan.scenario.title.clone(),
@@ -134,5 +157,6 @@ fn header(plan: &Plan, promise: &Policy) -> Header {
             ttl_ms: promise.ttl.as_millis() as u64,
             tombstone_ms: promise.tombstone.as_millis() as u64,
         },
+        key_retention_ms: (plan.ability() == Ability::Keyed).then_some(retention_ms),
     }
 }

@@ -50,6 +50,8 @@ impl Cast for Probe {
         }
     }
 
+    fn change(&self, _change: &onceproof::sim::action::Change) {}
+
     fn curtain(&self, _now_ms: u64) {}
 }
 
@@ -215,6 +217,20 @@ fn connecting_through_a_cut_back_hangs_and_the_server_acts_on_nothing() {
     });
     assert_eq!(seen.peer, ["through the cut hangs", "after it connects", "one echoed one"]);
     assert_eq!(seen.echo, ["one"]);
+}
+
+#[test]
+fn an_opening_whose_answer_was_lost_does_not_hold_the_port_after_a_restart() {
+    let faults = "[[fault]]\nat = \"10ms\"\ncut = \"gateway-1 -> producer\"\nmode = \"lost\"\nheal = \"300ms\"\n\
+                  [[fault]]\nat = \"500ms\"\ncrash = \"gateway-1\"\nrestart = \"100ms\"";
+    let seen = play(faults, 1, |peer| async move {
+        peer.until(50).await;
+        peer.connect("through the cut").await;
+        peer.until(900).await;
+        let mut after = peer.connect("after the restart").await.expect("connected");
+        peer.echo(&mut after, "one").await;
+    });
+    assert_eq!(seen.peer, ["through the cut hangs", "after the restart connects", "one echoed one"]);
 }
 
 #[test]

@@ -288,7 +288,7 @@ fn faults_that_do_nothing_or_too_much() {
     spoil("freeze = \"gateway-2\"\nthaw = \"40s\"\n", "").says(
         "the fault does nothing",
         "[[fault]]",
-        "`cut`, `lose`",
+        "`cut`, `slow`, `lose`",
     );
     spoil("freeze = \"gateway-2\"", "freeze = \"gateway-2\"\ncrash = \"gateway-2\"")
         .underlines("freeze")
@@ -349,11 +349,11 @@ fn details_without_their_action() {
     );
     let freeze = "freeze = \"gateway-2\"";
     for (detail, action) in [
-        ("by = \"1s\"", "`delay`"),
+        ("by = \"1s\"", "`delay`, `slow`"),
         ("restart = \"2s\"", "`crash`"),
         ("silent = false", "`crash`"),
         ("mode = \"lost\"", "`cut`"),
-        ("heal = \"2s\"", "`cut`, `refuse`"),
+        ("heal = \"2s\"", "`cut`, `slow`, `refuse`, `clock`"),
     ] {
         let name = detail.split(' ').next().unwrap_or_default();
         spoil(freeze, &format!("{freeze}\n{detail}")).underlines(name).says(

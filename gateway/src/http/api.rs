@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use axum::{
     Router,
     body::Body,
-    extract::{Path, Request, State},
+    extract::{Path, Request, State, rejection::PathRejection},
     routing::post,
 };
 use bytes::Bytes;
@@ -51,10 +51,29 @@ pub(crate) fn router(api: Arc<Api>) -> Router {
     Router::new()
         .route("/v1/instances/{id}/messages/text", post(send_text))
         .route("/api/instances/{id}/messages/text", post(send_text))
+        .fallback(no_route)
+        .method_not_allowed_fallback(no_method)
         .with_state(api)
 }
 
-async fn send_text(State(api): State<Arc<Api>>, Path(id): Path<String>, request: Request) -> Response<Body> {
+async fn no_route() -> Response<Body> {
+    let problem = Problem::new(StatusCode::NOT_FOUND, "unknown-route", "there is nothing here");
+    problem.into_response().map(Body::from)
+}
+
+async fn no_method() -> Response<Body> {
+    let why = "this route is posted to";
+    let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, "unknown-method", why);
+    problem.into_response().map(Body::from)
+}
+
+async fn send_text(
+    State(api): State<Arc<Api>>,
+    id: Result<Path<String>, PathRejection>,
+    request: Request,
+) -> Response<Body> {
+    // An id that is not text is nobody's.
+    let id = id.map(|Path(id)| id).unwrap_or_default();
     let response = match api.read(&id, request).await {
         Ok(request) => api.protocol.clone().send(request).await,
         Err(problem) => problem.into_response(),

@@ -1,6 +1,7 @@
 //! The gateway's HTTP side.
 
 mod api;
+mod idle;
 mod problem;
 mod serve;
 

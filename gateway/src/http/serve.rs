@@ -1,11 +1,15 @@
 //! The accept loop.
 
-use std::{io, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use axum::Router;
-use hyper::server::conn::http1;
+use hyper::{
+    server::conn::http1,
+    service::{Service, service_fn},
+};
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 
+use super::idle::Activity;
 use crate::world::{BoxIo, Listener, SharedWorld};
 
 /// The longest head of a request, in bytes, its line and headers together.
@@ -30,18 +34,32 @@ pub async fn serve(world: SharedWorld, port: u16, router: Router) -> io::Result<
 pub async fn serve_on(world: SharedWorld, mut listener: Box<dyn Listener>, router: Router) -> io::Result<()> {
     loop {
         let io = listener.accept().await?;
-        world.spawn(Box::pin(serve_connection(io, router.clone())));
+        world.spawn(Box::pin(serve_connection(world.clone(), io, router.clone())));
     }
 }
 
-async fn serve_connection(io: BoxIo, router: Router) {
+async fn serve_connection(world: SharedWorld, io: BoxIo, router: Router) {
+    let activity = Arc::new(Activity::new());
+    let requests = activity.clone();
+    let service = service_fn(move |request| {
+        let requests = requests.clone();
+        let router = TowerToHyperService::new(router.clone());
+        async move {
+            let _busy = requests.begin();
+            router.call(request).await
+        }
+    });
     let connection = http1::Builder::new()
         // hyper would write a `date` from the real clock, and time out by its own.
         .auto_date_header(false)
         .header_read_timeout(None::<Duration>)
         .max_buf_size(MAX_HEAD)
         .max_headers(MAX_HEADERS)
-        .serve_connection(TokioIo::new(io), TowerToHyperService::new(router));
-    // A broken connection is the peer's to notice.
-    let _ = connection.await;
+        .serve_connection(TokioIo::new(io), service);
+    tokio::select! {
+        biased;
+        // A broken connection is the peer's to notice.
+        _ = connection => {}
+        () = activity.idle(&*world) => {}
+    }
 }

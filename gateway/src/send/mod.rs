@@ -10,6 +10,8 @@ mod protocol;
 mod repetition;
 mod settle;
 #[cfg(test)]
+mod storm;
+#[cfg(test)]
 mod tests;
 mod unprotected;
 mod wakeups;

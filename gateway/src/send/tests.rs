@@ -30,7 +30,7 @@ struct House {
 impl House {
     fn build(profile: &str, ability: Ability, faults: &[(&'static str, Fault)]) -> Self {
         let provider = TestProvider::new();
-        let world = Arc::new(TestWorld::new(provider.clone()));
+        let world = Arc::new(TestWorld::new(1, provider.clone()));
         let store = Arc::new(FaultyStore::new(faults));
         let config =
             ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };

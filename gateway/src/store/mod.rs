@@ -1,16 +1,20 @@
 //! Where a key's record lives.
 
+mod choose;
 mod command;
 #[cfg(test)]
 mod contract;
 mod embedded;
 mod remote;
+#[cfg(test)]
+mod remote_tests;
 mod rows;
 mod schema;
 mod sqlite;
 mod transitions;
 pub mod wire;
 
+pub use choose::for_policy;
 pub use command::*;
 pub use embedded::EmbeddedStore;
 pub use remote::RemoteStore;

@@ -20,6 +20,8 @@ pub struct Record {
     pub reference: Option<String>,
     /// The provider's id.
     pub message_id: Option<String>,
+    /// When a sweep or a re-ask has something to do with it, in the clock of the writers.
+    pub due_ms: Option<i64>,
 }
 
 /// A row as the transitions need it.
@@ -100,7 +102,7 @@ fn stored_answer(row: &Row<'_>, message_id: Option<String>) -> rusqlite::Result<
 pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<Record>> {
     connection
         .prepare_cached(
-            "SELECT scope, key, state, status, reference, message_id FROM record ORDER BY scope, key",
+            "SELECT scope, key, state, status, reference, message_id, due_ms FROM record ORDER BY scope, key",
         )?
         .query_map([], |row| {
             Ok(Record {
@@ -109,6 +111,7 @@ pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<Record>> {
                 status: row.get(3)?,
                 reference: row.get(4)?,
                 message_id: row.get(5)?,
+                due_ms: row.get(6)?,
             })
         })?
         .collect()

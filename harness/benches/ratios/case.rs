@@ -1,84 +1,40 @@
-//! A case put together here, with a policy or a cast that no plan can name. It does what `run::run` does.
+//! A case put together here, with a bound or a cast that no plan can name.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use onceproof::{
-    history::{Ability, Header, History, Promise, VERSION},
+    history::History,
     plan::Plan,
+    run::prepare,
     sim::{
-        actors::{database::WatchedStore, whatsapp::Provider},
-        cast::{Company, DATABASE},
+        cast::Company,
         engine::{Cast, Cost, Engine, Play},
         event::EventEngine,
-        stage::Stage,
     },
-    subject::ReferenceGateway,
     verdict::{self, Verdict},
 };
-use onceproof_gateway::{policy::Policy, provider};
 
-/// What is not in a plan.
-#[derive(Clone)]
-pub struct Terms {
-    pub policy: Policy,
-    /// How long the provider remembers a key.
-    pub retention: Duration,
-    pub bound: Duration,
-}
-
-impl Terms {
-    /// As `run::run` has it for `strict`.
-    pub fn strict() -> Self {
-        let policy = Policy::profile("strict").expect("strict is built in");
-        Self { policy, retention: Duration::from_secs(24 * 3600), bound: Duration::from_secs(600) }
-    }
-}
-
-/// Plays a plan on these terms and judges it.
-pub fn play(plan: &Plan, terms: &Terms) -> (Cost, Verdict) {
-    let stage = Stage::new(&plan.scenario, plan.seed());
-    let cost = play_as(plan, terms, &stage, |company| Arc::new(company));
-    let (entries, _) = stage.close(cost.simulated_ms);
-    let header = Header {
-        onceproof_history: VERSION,
-        title: plan.scenario.title.clone(),
-        profile: plan.profile().into(),
-        ability: plan.ability(),
-        seed: plan.seed(),
-        promise: Promise {
-            ttl_ms: terms.policy.ttl.as_millis() as u64,
-            tombstone_ms: terms.policy.tombstone.as_millis() as u64,
-        },
-    };
-    (cost, verdict::judge(&History { header, entries }))
+/// Plays a plan, judges it so long after the heal, and says what it cost.
+pub fn play(plan: &Plan, bound_ms: u64) -> (Cost, Verdict) {
+    let (cost, history) = play_as(plan, Some(bound_ms), |company| Arc::new(company));
+    (cost, verdict::judge(&history))
 }
 
 /// Plays a plan with its company as `cast` has it.
 pub fn play_as(
     plan: &Plan,
-    terms: &Terms,
-    stage: &Arc<Stage>,
+    bound_ms: Option<u64>,
     cast: impl FnOnce(Company) -> Arc<dyn Cast>,
-) -> Cost {
-    let scenario = Arc::new(plan.scenario.clone());
-    let store = WatchedStore::open(DATABASE, Arc::clone(stage)).expect("SQLite opens in memory");
-    let retention_ms = terms.retention.as_millis() as u64;
-    let provider = Provider::new(Arc::clone(stage), plan.ability(), scenario.answers.clone(), retention_ms);
-    let ability = match plan.ability() {
-        Ability::Keyed => provider::Ability::Keyed { retention: terms.retention },
-        Ability::Opaque => provider::Ability::Opaque,
-    };
-    let subject = ReferenceGateway::new(terms.policy.clone(), ability, Arc::clone(stage), store.clone());
-    let hosts = Company::hosts(&scenario);
-    let company = Company {
-        stage: Arc::clone(stage),
-        scenario,
+) -> (Cost, History) {
+    let staged = prepare(plan).expect("every headline can be staged");
+    let play = Play {
+        hosts: staged.hosts,
         seed: plan.seed(),
-        subject: Box::new(subject),
-        provider,
-        store,
+        stage: Arc::clone(&staged.stage),
+        cast: cast(staged.company),
+        bound_ms: bound_ms.unwrap_or(staged.bound_ms),
     };
-    let bound_ms = terms.bound.as_millis() as u64;
-    let play = Play { hosts, seed: plan.seed(), stage: Arc::clone(stage), cast: cast(company), bound_ms };
-    EventEngine.play(&play).expect("the engine plays every headline")
+    let cost = EventEngine.play(&play).expect("the engine plays every headline");
+    let (entries, _) = staged.stage.close(cost.simulated_ms);
+    (cost, History { header: staged.header, entries })
 }

@@ -15,6 +15,7 @@ use http::Request;
 use onceproof::{
     plan::{Plan, Scenario},
     sim::{
+        action::Change,
         cast::{Company, DATABASE},
         engine::{Cast, Cost, Engine, Play},
         event::EventEngine,
@@ -118,6 +119,8 @@ impl Cast for Bare {
             .expect("a port is free");
         })
     }
+
+    fn change(&self, _change: &Change) {}
 
     fn curtain(&self, _now_ms: u64) {}
 }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use onceproof::sim::{cast::Company, engine::Cast};
+use onceproof::sim::{action::Change, cast::Company, engine::Cast};
 use onceproof_gateway::world::{BoxFuture, BoxIo, Listener, SharedWorld, World};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -47,6 +47,10 @@ impl Cast for Tapped {
     fn program(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
         let tapped = TappedWorld { inner: world, host: host.into(), lines: self.lines.clone() };
         self.company.program(host, Arc::new(tapped))
+    }
+
+    fn change(&self, change: &Change) {
+        self.company.change(change);
     }
 
     fn curtain(&self, now_ms: u64) {

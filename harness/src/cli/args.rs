@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::report::timeline::LEGEND;
+
 /// Proves, or breaks, one promise: a key acts once.
 #[derive(Debug, Parser)]
 #[command(version, about, after_help = EXIT_CODES)]
@@ -12,19 +14,49 @@ pub struct Cli {
     pub command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 as expected · 1 safety violated · 2 liveness violated · 3 not deterministic · \
-4 nothing ran, or inconclusive · 5 an expected failure is missing · 64 bad input · 70 our own fault";
+const EXIT_CODES: &str = "\
+Exit codes:
+   0  as expected; replay: FIXED
+   1  safety violated (also when liveness was, too); replay: STILL FAILS
+   2  liveness violated; replay: STILL FAILS
+   3  not deterministic
+   4  nothing ran, or inconclusive
+   5  an expected failure is missing
+  64  bad input
+  70  our own fault";
+
+/// How to read what `run`, `replay` and `check` print.
+const READING: &str = concat!(
+    "Verdicts:\n",
+    "  kept          every promise held\n",
+    "  kept ?n       the same, and n messages are visibly unknown: they are listed\n",
+    "  waived        a promise was broken only where it does not bind: listed, too\n",
+    "  violated      a promise was broken; the names are those of the invariants\n",
+    "  inconclusive  the case did not test what it says\n",
+    "  –             the scenario is not for this profile\n\n",
+    "Timelines:\n  "
+);
+
+fn reading() -> String {
+    format!("{READING}{LEGEND}\n\n{EXIT_CODES}")
+}
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    #[command(after_help = reading())]
     /// Play scenarios and compare each verdict with what its file expects
     Run(RunArgs),
+    #[command(after_help = reading())]
     /// Play one plan file again: FIXED or STILL FAILS
     Replay(ReplayArgs),
+    #[command(after_help = reading())]
     /// Judge a history file
     Check(CheckArgs),
+    #[command(after_help = EXIT_CODES)]
     /// Play seeded plans twice here and once in another process: the same seed must give the same bytes
     Determinism(DeterminismArgs),
+    /// Print the JSON schema of the scenario format
+    Schema,
 }
 
 #[derive(Debug, Args)]

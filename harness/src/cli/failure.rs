@@ -4,7 +4,7 @@ use std::{fmt::Debug, io};
 
 use miette::Report;
 
-use crate::exit;
+use crate::{exit, run::RunError};
 
 /// An error with its exit code.
 #[derive(Debug)]
@@ -24,6 +24,37 @@ impl Failure {
     /// The input is bad, in words.
     pub fn input_says(message: String) -> Self {
         Self { code: exit::BAD_INPUT, report: Report::msg(message) }
+    }
+
+    /// A plan cannot be played: a store that does not open is our fault, all else that of the plan.
+    pub fn run(error: RunError) -> Self {
+        let code = match error {
+            RunError::Store(_) => exit::OUR_FAULT,
+            RunError::Policy(_) | RunError::Engine(_) => exit::BAD_INPUT,
+        };
+        Self { code, report: error.into() }
+    }
+
+    /// Says which of many plans it is about.
+    pub fn about(self, plan: &str) -> Self {
+        Self { code: self.code, report: self.report.wrap_err(format!("cannot play {plan}")) }
+    }
+
+    /// The input names something that is not there: what was probably meant, and all that is.
+    pub fn unknown(kind: &str, name: &str, known: &[&str]) -> Self {
+        let near = known
+            .iter()
+            .map(|known| (strsim::damerau_levenshtein(name, known), known))
+            .filter(|(distance, known)| *distance <= known.len().max(3) / 3)
+            .min_by_key(|(distance, _)| *distance)
+            .map_or(String::new(), |(_, near)| format!("did you mean `{near}`? "));
+        // A name a line: the frame around it breaks longer lines inside of names.
+        let list: Vec<String> = known.iter().map(|known| format!("  {known}")).collect();
+        let report = miette::miette!(
+            help = format!("{near}known are\n{}", list.join("\n")),
+            "there is no {kind} `{name}`"
+        );
+        Self { code: exit::BAD_INPUT, report }
     }
 
     /// A file cannot be written or another process cannot be run.

@@ -1,12 +1,16 @@
 //! The command line: what it takes, and what each command does.
 
+mod again;
 mod args;
 mod check;
 mod determinism;
 mod entry;
 mod failure;
+mod files;
+mod output;
 mod replay;
 mod run;
 mod scenarios;
+mod schema;
 
 pub use entry::main;

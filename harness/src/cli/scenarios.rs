@@ -1,5 +1,7 @@
 //! Which plans a command plays.
 
+use onceproof_gateway::policy::Policy;
+
 use super::{args::RunArgs, failure::Failure};
 use crate::plan::{self, Plan, Scenario};
 
@@ -12,27 +14,33 @@ pub fn plans(args: &RunArgs) -> Result<Vec<Plan>, Failure> {
     for name in &args.names {
         if !sources.iter().any(|(known, _)| known == name) {
             let known: Vec<&str> = sources.iter().map(|(name, _)| name.as_str()).collect();
-            return Err(Failure::input_says(format!(
-                "there is no scenario `{name}`; known are {}",
-                known.join(", ")
-            )));
+            return Err(Failure::unknown("scenario", name, &known));
         }
     }
     check_profile(args)?;
     let wanted = |name: &String| args.names.is_empty() || args.names.contains(name);
     let mut plans = Vec::new();
     for (name, source) in sources.iter().filter(|(name, _)| wanted(name)) {
-        let scenario = Scenario::parse(name, source).map_err(Failure::input)?;
+        let scenario = Scenario::parse(&shown(args, name), source).map_err(Failure::input)?;
         plans.extend(scenario.expand(name, args.seed, args.profile.as_deref()));
     }
     Ok(plans)
 }
 
+/// The file that a mistake is shown in.
+fn shown(args: &RunArgs, name: &str) -> String {
+    match &args.scenarios {
+        Some(folder) => folder.join(format!("{name}.toml")).display().to_string(),
+        None => format!("scenarios/{name}.toml"),
+    }
+}
+
 fn check_profile(args: &RunArgs) -> Result<(), Failure> {
+    let known: Vec<&str> = Policy::profile_names().collect();
     match &args.profile {
-        Some(profile) => onceproof_gateway::policy::Policy::profile(profile)
-            .map(|_| ())
-            .map_err(|error| Failure::input_says(error.to_string())),
-        None => Ok(()),
+        Some(profile) if !known.contains(&profile.as_str()) => {
+            Err(Failure::unknown("profile", profile, &known))
+        }
+        _ => Ok(()),
     }
 }

@@ -30,6 +30,7 @@ impl Build {
             ability: Ability::Opaque,
             seed: 1,
             promise,
+            key_retention_ms: None,
         };
         let entries = Vec::new();
         Self { now: 0, history: History { header, entries } }
@@ -41,6 +42,12 @@ impl Build {
 
     pub(crate) fn keyed(mut self) -> Self {
         self.history.header.ability = Ability::Keyed;
+        self.history.header.key_retention_ms = Some(DAY);
+        self
+    }
+
+    pub(crate) fn queryable(mut self) -> Self {
+        self.history.header.ability = Ability::Queryable;
         self
     }
 
@@ -64,6 +71,16 @@ impl Build {
         if let Some(Event::Store { store, .. }) = self.history.entries.last_mut().map(|last| &mut last.event)
         {
             *store = name.into();
+        }
+        self
+    }
+
+    /// What was requested last, was requested in this scope.
+    pub(crate) fn in_scope(mut self, of: &str) -> Self {
+        if let Some(Event::Request { scope, .. }) =
+            self.history.entries.last_mut().map(|last| &mut last.event)
+        {
+            *scope = of.into();
         }
         self
     }
@@ -103,6 +120,17 @@ impl Build {
     /// An answer that is not a success.
     pub(crate) fn status(self, call: u32, status: u16) -> Self {
         self.response(call, status, false, None)
+    }
+
+    /// An answer that says what the problem is.
+    pub(crate) fn problem(mut self, call: u32, status: u16, of: &str) -> Self {
+        self = self.status(call, status);
+        if let Some(Event::Response { problem, .. }) =
+            self.history.entries.last_mut().map(|last| &mut last.event)
+        {
+            *problem = Some(of.into());
+        }
+        self
     }
 
     /// An answer; status and message id make its digest.
@@ -148,12 +176,42 @@ impl Build {
         self.event("whatsapp", event)
     }
 
+    pub(crate) fn look_up(self, op: &str, status: u16, says: &str) -> Self {
+        let (op, by) = (op.into(), "key".into());
+        self.event("producer", Event::LookUp { op, by, status: Some(status), says: Some(says.into()) })
+    }
+
+    pub(crate) fn resolve(self, op: &str, verdict: &str, status: u16) -> Self {
+        let (op, verdict) = (op.into(), verdict.into());
+        let problem = (status == 409).then(|| "too-early".into());
+        self.event("producer", Event::Resolve { op, verdict, status: Some(status), problem })
+    }
+
+    pub(crate) fn query(self, reference: &str, found: bool) -> Self {
+        self.event("whatsapp", Event::Query { reference: reference.into(), found })
+    }
+
+    /// The provider answers 200 to a request with this reference and this key.
+    pub(crate) fn asked(self, op: &str, reference: Option<&str>, key: Option<&str>) -> Self {
+        let event = Event::ProviderAnswer {
+            op: op.into(),
+            request: 1,
+            reference: reference.map(Into::into),
+            key: key.map(Into::into),
+            status: 200,
+            replay: false,
+            scripted: false,
+        };
+        self.event("whatsapp", event)
+    }
+
     /// The provider answers so because the plan says so.
     pub(crate) fn scripted(self, op: &str, reference: &str, status: u16) -> Self {
         let event = Event::ProviderAnswer {
             op: op.into(),
             request: 1,
             reference: Some(reference.into()),
+            key: None,
             status,
             replay: false,
             scripted: true,
@@ -229,8 +287,18 @@ impl Build {
     }
 
     pub(crate) fn fault(self, fault: u32, hosts: &[&str]) -> Self {
+        self.strikes(fault, "cut", hosts)
+    }
+
+    /// The database loses commits.
+    pub(crate) fn loses(self, fault: u32) -> Self {
+        self.strikes(fault, "lose_commits", &["database"])
+    }
+
+    pub(crate) fn strikes(self, fault: u32, kind: &str, hosts: &[&str]) -> Self {
         let event = Event::Fault {
             fault,
+            kind: kind.into(),
             what: "by hand".into(),
             hosts: hosts.iter().map(|host| (*host).into()).collect(),
         };
@@ -247,8 +315,25 @@ impl Build {
     }
 
     pub(crate) fn record(self, key: &str, state: State, status: Option<u16>) -> Self {
-        let event = Event::Record { scope: SCOPE.into(), key: key.into(), state, status, reference: None };
+        let event = Event::Record {
+            scope: SCOPE.into(),
+            key: key.into(),
+            state,
+            status,
+            reference: None,
+            overdue_ms: None,
+        };
         self.event("database", event)
+    }
+
+    /// What was recorded last was due so long ago.
+    pub(crate) fn overdue(mut self, ms: u64) -> Self {
+        if let Some(Event::Record { overdue_ms, .. }) =
+            self.history.entries.last_mut().map(|last| &mut last.event)
+        {
+            *overdue_ms = Some(ms);
+        }
+        self
     }
 
     pub(crate) fn end(self) -> Self {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use onceproof_gateway::store::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything that invariants are folded over: what was promised, and what happened.
@@ -29,6 +30,9 @@ pub struct Header {
     pub seed: u64,
     /// What the system is held to.
     pub promise: Promise,
+    /// How long a provider that takes our key remembers it, from the first request that bore it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_retention_ms: Option<u64>,
 }
 
 /// What a key is promised, and for how long. The promise of `strict` is the measure of every profile.
@@ -41,11 +45,13 @@ pub struct Promise {
 }
 
 /// What a provider can do for whoever lost its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ability {
     /// It takes our reference as its own idempotency key: ask again, and it replays.
     Keyed,
+    /// It takes no key, but can be asked whether it has a message: "found" settles, "not found" never does.
+    Queryable,
     /// It takes no key and cannot be asked: what is lost stays unknown.
     Opaque,
 }
@@ -56,6 +62,7 @@ impl Ability {
     pub fn name(self) -> &'static str {
         match self {
             Self::Keyed => "keyed",
+            Self::Queryable => "queryable",
             Self::Opaque => "opaque",
         }
     }
@@ -136,6 +143,35 @@ pub enum Event {
         /// The provider's id of the message.
         message_id: String,
     },
+    /// A producer asked what became of a message (S11).
+    LookUp {
+        /// The logical operation.
+        op: String,
+        /// What the message was asked for by: `id`, `reference` or `key`.
+        by: String,
+        /// HTTP status; none if there was no answer.
+        status: Option<u16>,
+        /// What the message is said to be, such as `sent` or `unknown`.
+        says: Option<String>,
+    },
+    /// An operator settles an unknown message.
+    Resolve {
+        /// The logical operation.
+        op: String,
+        /// What the operator vouches for: `sent` or `not-sent`.
+        verdict: String,
+        /// HTTP status; none if there was no answer.
+        status: Option<u16>,
+        /// The problem type in the answer, if any.
+        problem: Option<String>,
+    },
+    /// The provider is asked whether it has a message.
+    Query {
+        /// The reference that it is asked for.
+        reference: String,
+        /// Whether it has it.
+        found: bool,
+    },
     /// The provider answers a request.
     ProviderAnswer {
         /// The logical operation.
@@ -146,6 +182,8 @@ pub enum Event {
         reference: Option<String>,
         /// HTTP status.
         status: u16,
+        /// The idempotency key that the request bore, if any.
+        key: Option<String>,
         /// Whether it repeated the answer of an earlier request with the same key, without acting.
         replay: bool,
         /// Whether the plan told it to answer so, against the truth.
@@ -184,6 +222,8 @@ pub enum Event {
     Fault {
         /// Number of the fault in the plan, from 1.
         fault: u32,
+        /// The kind of fault, as plans spell it, such as `crash` or `lose_commits`.
+        kind: String,
         /// What it does, in words.
         what: String,
         /// The hosts that it touches.
@@ -215,6 +255,8 @@ pub enum Event {
         status: Option<u16>,
         /// The reference of its claim, if it has one.
         reference: Option<String>,
+        /// How long ago it should have been swept or asked about, in milliseconds; none if it is not due.
+        overdue_ms: Option<u64>,
     },
     /// The run is over: the bound after the heal has passed.
     End {

@@ -24,6 +24,9 @@ const EVENTS: &[&str] = &[
     "gave-up",
     "effect",
     "provider-answer",
+    "look-up",
+    "resolve",
+    "query",
     "store",
     "point",
     "fault",
@@ -204,6 +207,9 @@ mod tests {
             .no_response(2)
             .gave_up("cart-7")
             .healed()
+            .look_up("cart-7", 200, "unknown")
+            .query("ref-1", false)
+            .resolve("cart-7", "sent", 200)
             .record("k1", State::Unknown, None)
             .end()
             .history()
@@ -284,7 +290,7 @@ mod tests {
     fn half_a_line_is_not_an_entry() {
         let good = text(&every_event());
         let said = read(&good.as_bytes()[..good.len() - 5]).expect_err("bad").to_string();
-        assert!(said.starts_with("line 18: not a JSON object: "), "{said}");
+        assert!(said.starts_with("line 21: not a JSON object: "), "{said}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! `completes`: without faults, or with a provider that takes a key, everything ends definite.
+//! `completes`: without faults, or with a provider that takes a key, everything ends definite; with one that can be
+//! asked, so does what it was found to have.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use onceproof_gateway::store::State;
 
@@ -8,13 +9,14 @@ use crate::history::{Ability, Event, History};
 
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
-use super::view::{self, Answer, Call, Final, Slot};
-use super::waiver::NO_KEY;
+use super::view::{self, Answer, BOUND_MS, Call, Final, Slot};
+use super::waiver::{Losses, NO_KEY, PAST_RETENTION};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "completes",
     kind: Kind::Liveness,
-    promise: "Without faults, or healed with a provider that takes our key, every operation ends definite.",
+    promise: "Without faults, or healed with a provider that takes our key, every operation ends definite; healed \
+              with one that can be asked, every operation that it was found to have.",
     rules: &["S6", "S11"],
     judge,
 };
@@ -24,20 +26,26 @@ pub(super) const INVARIANT: Invariant = Invariant {
 struct Outcome<'a> {
     request: Option<Call<'a>>,
     answer: Option<Answer<'a>>,
+    /// Whether an operator has settled it since its last request.
+    is_resolved: bool,
 }
 
 fn judge(history: &History) -> Ruling {
-    let disturbed = history.entries.iter().any(|entry| disturbs(&entry.event));
-    let binds = !disturbed || history.header.ability == Ability::Keyed;
+    let disturbed_until_ms = view::disturbed_until_ms(history);
+    let ability = history.header.ability;
+    let binds = disturbed_until_ms.is_none() || ability != Ability::Opaque;
     if !binds || !view::has_ended(history) {
         return Ruling::Inconclusive;
     }
     let mut findings = Findings::default();
-    let records = view::records(history);
+    let (records, losses) = (view::records(history), Losses::of(history));
+    let (found, marked) = (found(history), marked(history));
     // Undisturbed, nothing is left without a record because it was lost: whoever sends nothing completes nothing.
-    let absent_is_definite = disturbed && view::shows_store(history);
+    let absent_is_definite = disturbed_until_ms.is_some() && view::shows_store(history);
     for (op, outcome) in outcomes(history) {
-        let Some(request) = outcome.request else {
+        // "Not found" settles nothing: what was not found may stay unknown.
+        let may_stay_unknown = disturbed_until_ms.is_some() && ability == Ability::Queryable;
+        let Some(request) = outcome.request.filter(|_| !may_stay_unknown || found.contains(op)) else {
             continue;
         };
         findings.relevant();
@@ -47,7 +55,16 @@ fn judge(history: &History) -> Ruling {
         }
         let found = record.flatten();
         let why = format!("operation {op:?} is still pending: {}", pending(&outcome, found));
-        let waiver = request.key.is_none().then_some(NO_KEY);
+        let waiver = match request.slot() {
+            None => Some(NO_KEY),
+            Some(slot) => {
+                let dispatched_ms = marked.get(&slot).copied();
+                let is_unknown = found.is_none_or(|record| record.state == State::Unknown);
+                let forgotten = is_unknown && is_forgotten(history, dispatched_ms, disturbed_until_ms);
+                let lost = || losses.waives(slot, request.index, history.entries.len());
+                forgotten.then_some(PAST_RETENTION).or_else(lost)
+            }
+        };
         let answer = outcome.answer.map(|answer| answer.index);
         let places = [Some(request.index), answer, found.map(|record| record.index)];
         findings.breach(waiver, why, places.into_iter().flatten());
@@ -55,21 +72,68 @@ fn judge(history: &History) -> Ruling {
     findings.ruling()
 }
 
-fn disturbs(event: &Event) -> bool {
-    matches!(event, Event::Fault { .. } | Event::ProviderAnswer { scripted: true, .. })
+/// The operations that the provider was asked about and found.
+fn found(history: &History) -> BTreeSet<&str> {
+    let mut references = BTreeMap::new();
+    let mut found = BTreeSet::new();
+    for entry in &history.entries {
+        match &entry.event {
+            Event::Effect { op, reference: Some(reference), .. } => {
+                references.insert(reference.as_str(), op.as_str());
+            }
+            Event::Query { reference, found: true } => found.extend(references.get(reference.as_str())),
+            _ => {}
+        }
+    }
+    found
 }
 
-/// By operation: its last request and the last answer that its producer received.
+/// When each key's last claim was first dispatched, as far as the store shows it.
+fn marked(history: &History) -> BTreeMap<Slot<'_>, u64> {
+    let mut marked = BTreeMap::new();
+    for entry in &history.entries {
+        if let Event::Store { command, scope, key, reply, .. } = &entry.event
+            && (command.as_str(), reply.as_str()) == ("mark", "applied")
+        {
+            marked.insert((scope.as_str(), key.as_str()), entry.at_ms);
+        }
+    }
+    marked
+}
+
+/// Whether the provider had forgotten the key before there was time to ask it undisturbed.
+fn is_forgotten(history: &History, dispatched_ms: Option<u64>, disturbed_until_ms: Option<u64>) -> bool {
+    match (history.header.key_retention_ms, dispatched_ms, disturbed_until_ms) {
+        (Some(retention_ms), Some(dispatched_ms), Some(until_ms)) => {
+            until_ms.saturating_add(BOUND_MS) >= dispatched_ms.saturating_add(retention_ms)
+        }
+        _ => false,
+    }
+}
+
+/// By operation: its last request and the last answer that its producer received, but for one that says nothing of
+/// the outcome after one that does; and what an operator settled.
 fn outcomes(history: &History) -> BTreeMap<&str, Outcome<'_>> {
     let mut outcomes: BTreeMap<&str, Outcome<'_>> = BTreeMap::new();
     let calls = view::calls(history);
     for entry in &history.entries {
-        if let Event::Request { op, call, .. } = &entry.event {
-            outcomes.entry(op).or_default().request = calls.get(call).copied();
+        match &entry.event {
+            Event::Request { op, call, .. } => {
+                let outcome = outcomes.entry(op).or_default();
+                outcome.request = calls.get(call).copied();
+                outcome.is_resolved = false;
+            }
+            Event::Resolve { op, status: Some(status), .. } => {
+                outcomes.entry(op).or_default().is_resolved |= view::is_success(*status);
+            }
+            _ => {}
         }
     }
     for answer in view::answers(history) {
-        outcomes.entry(answer.op).or_default().answer = Some(answer);
+        let outcome = outcomes.entry(answer.op).or_default();
+        if outcome.answer.is_none() || !answer.precedes_look_up() {
+            outcome.answer = Some(answer);
+        }
     }
     outcomes
 }
@@ -78,6 +142,7 @@ fn outcomes(history: &History) -> BTreeMap<&str, Outcome<'_>> {
 fn is_definite(outcome: &Outcome<'_>, record: Option<Option<&Final>>, absent_is_definite: bool) -> bool {
     let answered = outcome.answer.is_some_and(|answer| view::is_definite(answer.status));
     answered
+        || outcome.is_resolved
         || match record {
             None => false,
             Some(None) => absent_is_definite,
@@ -102,8 +167,9 @@ fn pending(outcome: &Outcome<'_>, record: Option<&Final>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::waiver::LOST_COMMITS;
     use super::*;
-    use crate::history::build::Build;
+    use crate::history::build::{Build, DAY};
 
     fn verdict(build: Build) -> Ruling {
         judge(&build.end().history())
@@ -180,6 +246,51 @@ mod tests {
         let scripted = sent().scripted("a", "r1", 500);
         assert_eq!(verdict(scripted), Ruling::Inconclusive);
         assert!(verdict(sent().keyed().scripted("a", "r1", 500)).is_violated());
+    }
+
+    #[test]
+    fn what_a_provider_that_can_be_asked_was_found_to_have_ends_definite() {
+        let asked = |found| {
+            let sent = Build::new().queryable().request("a", 1, "k1").effect_ref("a", "m1", "r1");
+            sent.fault(1, &["whatsapp"]).fault_ends(1).query("r1", found).status(1, 504)
+        };
+        assert!(verdict(asked(true)).is_violated());
+        assert_eq!(verdict(asked(true).record("k1", State::Done, Some(200))), Ruling::Kept);
+        assert_eq!(verdict(asked(false)), Ruling::Inconclusive);
+    }
+
+    #[test]
+    fn an_operator_makes_it_definite_until_the_next_request() {
+        let resolved = |status| struck().status(1, 504).resolve("a", "not-sent", status);
+        assert_eq!(verdict(resolved(200)), Ruling::Kept);
+        assert!(verdict(resolved(409)).is_violated());
+        assert!(verdict(resolved(200).request("a", 2, "k1").status(2, 504)).is_violated());
+    }
+
+    #[test]
+    fn a_wrong_token_says_nothing_of_what_is_pending() {
+        let pending = struck().status(1, 504).request("a", 2, "k1").status(2, 401);
+        assert!(verdict(pending).is_violated());
+        assert_eq!(verdict(struck().status(1, 401)), Ruling::Kept);
+    }
+
+    #[test]
+    fn past_the_retention_of_the_provider_it_is_waived() {
+        let healed_at = |ms| {
+            let cut = Build::new().keyed().request("a", 1, "k1").mark("k1", 1, "r1").fault(1, &["whatsapp"]);
+            let healed = cut.status(1, 504).at(ms).fault_ends(1).at(ms + 10 * 60_000);
+            verdict(healed.record("k1", State::Unknown, None))
+        };
+        assert!(healed_at(DAY - 10 * 60_000 - 1).is_violated(), "there was time to ask");
+        let ruling = healed_at(DAY - 10 * 60_000);
+        assert!(matches!(ruling, Ruling::Waived { waiver, .. } if waiver == PAST_RETENTION), "{ruling:?}");
+    }
+
+    #[test]
+    fn what_the_store_forgot_is_waived() {
+        let lost = Build::new().keyed().request("a", 1, "k1").claim("k1", 1).loses(1).status(1, 504);
+        let ruling = verdict(lost.record("k1", State::Unknown, None));
+        assert!(matches!(ruling, Ruling::Waived { waiver, .. } if waiver == LOST_COMMITS), "{ruling:?}");
     }
 
     #[test]

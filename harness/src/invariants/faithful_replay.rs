@@ -6,8 +6,8 @@ use crate::history::History;
 
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
-use super::view::{self, Answer, Slot};
-use super::waiver::Horizon;
+use super::view::{self, Answer, SKEW_MS, Slot};
+use super::waiver::{Horizon, Losses};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "faithful-replay",
@@ -19,7 +19,8 @@ pub(super) const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(history: &History) -> Ruling {
-    let horizon = Horizon::of(history);
+    let (horizon, losses) = (Horizon::of(history), Losses::of(history));
+    let wrong_clock = view::first_wrong_clock(history).unwrap_or(usize::MAX);
     let mut findings = Findings::default();
     let mut first: BTreeMap<Slot<'_>, Answer<'_>> = BTreeMap::new();
     for answer in view::answers(history) {
@@ -38,11 +39,14 @@ fn judge(history: &History) -> Ruling {
         // What a producer was told was settled at the latest when it heard of it.
         let settled = horizon.settled(slot, success.index + 1);
         let age_ms = settled.map_or(0, |settled| horizon.age_ms(settled, answer.index));
-        let expired = age_ms > history.header.promise.ttl_ms;
+        // A clock may be off by the allowance; by how much more a wrong one is, is not known.
+        let is_clock_wrong = wrong_clock < answer.index;
+        let expired = is_clock_wrong || age_ms + SKEW_MS > history.header.promise.ttl_ms;
         let Some(wrong) = unfaithful(&answer, success, expired) else {
             continue;
         };
-        let waiver = horizon.waives(settled, answer.index);
+        let lost = || losses.waives(slot, success.index, answer.index);
+        let waiver = horizon.waives(settled, answer.index).or_else(lost);
         let why = format!(
             "key {:?} of {} had succeeded with {}; a later repetition {wrong}",
             slot.1, slot.0, success.status
@@ -70,6 +74,7 @@ fn unfaithful(answer: &Answer<'_>, success: &Answer<'_>, expired: bool) -> Optio
     let other_message = answer.message_id.is_some() && answer.message_id != success.message_id;
     match answer.status {
         409 | 503 => None,
+        _ if answer.precedes_look_up() => None,
         _ if other_message => Some(format!(
             "names another message: {:?} instead of {:?}",
             answer.message_id.unwrap_or_default(),
@@ -101,7 +106,7 @@ fn replay_is_definite(answer: &Answer<'_>, findings: &mut Findings) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::waiver::PAST_HORIZON;
+    use super::super::waiver::{LOST_COMMITS, PAST_HORIZON};
     use super::*;
     use crate::history::build::{Build, DAY};
 
@@ -143,10 +148,34 @@ mod tests {
 
     #[test]
     fn a_success_is_not_taken_back() {
-        for status in [504, 500, 502, 400, 404, 422, 429] {
+        for status in [504, 500, 502, 400, 422, 429] {
             let history = repeated_at(1).status(2, status).history();
             assert_bad(&history, &format!("got {status}"));
         }
+    }
+
+    #[test]
+    fn what_is_said_before_the_look_up_says_nothing_of_the_outcome() {
+        for status in [401, 403, 404, 408, 413] {
+            assert_eq!(judge(&repeated_at(1).status(2, status).history()), Ruling::Kept, "{status}");
+        }
+        let refused_by_provider = repeated_at(1).problem(2, 404, "message-refused");
+        assert_bad(&refused_by_provider.history(), "got 404");
+    }
+
+    #[test]
+    fn a_stricter_release_must_not_turn_a_replay_into_a_400() {
+        assert_bad(&repeated_at(1).problem(2, 400, "invalid-message").history(), "got 400");
+        let misspelled = repeated_at(1).problem(2, 400, "bad-key").history();
+        assert_eq!(judge(&misspelled), Ruling::Kept, "its key is no key");
+    }
+
+    #[test]
+    fn after_lost_commits_another_answer_is_waived_and_binds_anew() {
+        let lost = || repeated_at(1).loses(1).claim("k1", 2).ok(2, "m2");
+        let ruling = judge(&lost().history());
+        assert!(matches!(ruling, Ruling::Waived { waiver, .. } if waiver == LOST_COMMITS), "{ruling:?}");
+        assert!(judge(&lost().request("a", 3, "k1").ok(3, "m3").history()).is_violated());
     }
 
     #[test]
@@ -160,8 +189,12 @@ mod tests {
 
     #[test]
     fn gone_is_for_after_the_time_to_live() {
-        let early = repeated_at(DAY).response(2, 410, false, Some("m1"));
+        let early = repeated_at(DAY - 5_000).response(2, 410, false, Some("m1"));
         assert_bad(&early.history(), "410 before");
+        let skewed = repeated_at(DAY - 4_999).response(2, 410, false, Some("m1"));
+        assert_eq!(judge(&skewed.history()), Ruling::Kept, "clocks may differ by five seconds");
+        let wrong = repeated_at(DAY - 60_000).strikes(1, "clock", &["gateway-1"]);
+        assert_eq!(judge(&wrong.response(2, 410, false, Some("m1")).history()), Ruling::Kept);
         let late = repeated_at(DAY + 1).response(2, 410, false, Some("m1"));
         assert_eq!(judge(&late.history()), Ruling::Kept);
         let other = repeated_at(DAY + 1).response(2, 410, false, Some("m2"));

@@ -7,6 +7,7 @@ use crate::history::{Event, History};
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
 use super::view::Slot;
+use super::waiver::Losses;
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "fenced",
@@ -32,20 +33,21 @@ struct Ledger<'a> {
 }
 
 fn judge(history: &History) -> Ruling {
+    let losses = Losses::of(history);
     let mut findings = Findings::default();
     let mut ledgers: BTreeMap<&str, Ledger<'_>> = BTreeMap::new();
     for (index, entry) in history.indexed() {
         if let Event::Store { store, .. } = &entry.event {
             let ledger = ledgers.entry(store).or_default();
-            ledger.transaction(index, &entry.event, &mut findings);
+            ledger.transaction(index, &entry.event, &losses, &mut findings);
         }
     }
     findings.ruling()
 }
 
 impl<'a> Ledger<'a> {
-    fn transaction(&mut self, index: usize, event: &'a Event, findings: &mut Findings) {
-        let Event::Store { command, scope, key, token, granted, reply, reference, .. } = event else {
+    fn transaction(&mut self, index: usize, event: &'a Event, losses: &Losses<'a>, findings: &mut Findings) {
+        let Event::Store { store, command, scope, key, token, granted, reply, reference, .. } = event else {
             return;
         };
         let (command, reference) = (command.as_str(), reference.as_deref());
@@ -53,7 +55,8 @@ impl<'a> Ledger<'a> {
         if let Some(granted) = granted {
             findings.relevant();
             if let Some(earlier) = self.granted_at.insert(*granted, index) {
-                findings.violate(format!("token {granted} was given out twice"), [earlier, index]);
+                let waiver = losses.waives_between(store, earlier, index);
+                findings.breach(waiver, format!("token {granted} was given out twice"), [earlier, index]);
             }
             steps.push(Step { index, command, token: Some(*granted), reference: None });
         }
@@ -61,7 +64,8 @@ impl<'a> Ledger<'a> {
             return;
         }
         let step = Step { index, command, token: *token, reference };
-        judge_write(&step, steps, findings);
+        let waiver = |since| losses.waives((scope, key), since, index);
+        judge_write(&step, steps, waiver, findings);
         if command == "mark" {
             // Its token was given out by another step: here only the reference counts.
             steps.push(Step { token: None, ..step });
@@ -69,7 +73,12 @@ impl<'a> Ledger<'a> {
     }
 }
 
-fn judge_write(write: &Step<'_>, steps: &[Step<'_>], findings: &mut Findings) {
+fn judge_write(
+    write: &Step<'_>,
+    steps: &[Step<'_>],
+    waiver: impl Fn(usize) -> Option<&'static str>,
+    findings: &mut Findings,
+) {
     let stale = match (write.command, write.token, write.reference) {
         ("done", _, Some(reference)) => stale_reference(reference, steps),
         (_, Some(token), _) => stale_token(write.command, token, steps),
@@ -82,7 +91,7 @@ fn judge_write(write: &Step<'_>, steps: &[Step<'_>], findings: &mut Findings) {
             write.command, newer.command
         );
         let places = [newer.index, write.index];
-        findings.violate(why, own.into_iter().chain(places));
+        findings.breach(waiver(own.unwrap_or(0)), why, own.into_iter().chain(places));
     }
 }
 
@@ -115,6 +124,7 @@ fn stale_reference<'s, 'a>(reference: &str, steps: &'s [Step<'a>]) -> Option<(Op
 
 #[cfg(test)]
 mod tests {
+    use super::super::waiver::LOST_COMMITS;
     use super::*;
     use crate::history::build::Build;
 
@@ -194,6 +204,24 @@ mod tests {
     fn a_token_is_given_out_once_over_all_keys() {
         assert_bad(Build::new().claim("k1", 1).claim("k2", 1), &[0, 1]);
         assert_bad(Build::new().claim("k1", 1).begin_ask("k1", 1, "r1"), &[0, 1]);
+    }
+
+    #[test]
+    fn a_token_of_a_lost_commit_may_be_given_out_again() {
+        let again = Build::new().claim("k1", 1).loses(1).claim("k2", 1);
+        assert!(matches!(verdict(again), Ruling::Waived { waiver, .. } if waiver == LOST_COMMITS));
+        let thrice = Build::new().claim("k1", 1).loses(1).claim("k2", 1).claim("k3", 1);
+        assert_bad(thrice, &[2, 3]);
+    }
+
+    #[test]
+    fn after_lost_commits_a_stale_write_is_waived_and_by_a_later_claim_it_is_not() {
+        let proof = Build::new().claim("k1", 1).mark("k1", 1, "r1").loses(1).claim("k1", 2);
+        assert!(
+            matches!(verdict(proof.done("k1", "r1")), Ruling::Waived { waiver, .. } if waiver == LOST_COMMITS)
+        );
+        let later = Build::new().claim("k1", 1).loses(1).claim("k1", 2).claim("k1", 3);
+        assert_bad(later.mark("k1", 2, "r1"), &[2, 3, 4]);
     }
 
     #[test]

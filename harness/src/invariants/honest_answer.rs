@@ -7,6 +7,7 @@ use crate::history::{Event, History};
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
 use super::view::{self, Answer};
+use super::waiver::Losses;
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "honest-answer",
@@ -17,6 +18,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
 };
 
 fn judge(history: &History) -> Ruling {
+    let losses = Losses::of(history);
     let mut findings = Findings::default();
     let mut acted: BTreeSet<&str> = BTreeSet::new();
     let mut messages: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
@@ -33,16 +35,17 @@ fn judge(history: &History) -> Ruling {
         }
         findings.relevant();
         let told = [answer.asked_at(), answer.index];
+        let waiver = answer.slot().and_then(|slot| losses.waives(slot, answer.asked_at(), answer.index));
         let Answer { op, status, .. } = answer;
         let owners = answer.message_id.and_then(|id| messages.get(id));
         let foreign = owners.filter(|owners| !owners.contains_key(op));
         let foreign = foreign.and_then(|owners| owners.first_key_value());
         if let Some((owner, effect)) = foreign {
             let why = format!("operation {op:?} got {status} with the message of {owner:?}");
-            findings.violate(why, told.into_iter().chain([*effect]));
+            findings.breach(waiver, why, told.into_iter().chain([*effect]));
         } else if !acted.contains(op) {
             let why = format!("operation {op:?} got {status} and had not acted");
-            findings.violate(why, told);
+            findings.breach(waiver, why, told);
         }
     }
     findings.ruling()
@@ -50,6 +53,7 @@ fn judge(history: &History) -> Ruling {
 
 #[cfg(test)]
 mod tests {
+    use super::super::waiver::LOST_COMMITS;
     use super::*;
     use crate::history::build::Build;
 
@@ -77,6 +81,12 @@ mod tests {
         let ruling = judge(&history);
         assert!(ruling.is_violated());
         assert_eq!(ruling.evidence(), [0, 1]);
+    }
+
+    #[test]
+    fn after_lost_commits_it_is_waived() {
+        let history = Build::new().request("a", 1, "k1").claim("k1", 1).loses(1).ok(1, "m1").history();
+        assert!(matches!(judge(&history), Ruling::Waived { waiver, .. } if waiver == LOST_COMMITS));
     }
 
     #[test]

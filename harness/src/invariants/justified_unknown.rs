@@ -8,6 +8,7 @@ use crate::history::{Event, History};
 
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
+use super::waiver::Losses;
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "justified-unknown",
@@ -35,6 +36,7 @@ struct Cause<'a> {
 }
 
 fn judge(history: &History) -> Ruling {
+    let losses = Losses::of(history);
     let mut findings = Findings::default();
     let mut tracks: BTreeMap<(&str, &str, &str), Track<'_>> = BTreeMap::new();
     let mut causes: Vec<Cause<'_>> = Vec::new();
@@ -57,7 +59,9 @@ fn judge(history: &History) -> Ruling {
             findings.relevant();
             if !causes.iter().any(|cause| justifies(cause, track)) {
                 let why = format!("key {key:?} of {scope} became unknown, and nothing had struck it");
-                findings.violate(why, track.marked.or(track.claimed).into_iter().chain([index]));
+                let since = track.claimed.or(track.marked).unwrap_or(0);
+                let waiver = losses.waives((scope, key), since, index);
+                findings.breach(waiver, why, track.marked.or(track.claimed).into_iter().chain([index]));
             }
         }
         track.state = Some(state);
@@ -171,6 +175,24 @@ mod tests {
         let held = Build::new().claim("k1", 1).fault(1, &["gateway-1", "database"]);
         let marked = held.fault_ends(1).mark("k1", 1, "r1");
         assert_eq!(verdict(marked), Ruling::Kept);
+    }
+
+    #[test]
+    fn a_wrong_clock_justifies_for_as_long_as_it_is_wrong() {
+        let wrong = || Build::new().strikes(1, "clock", &["gateway-2"]);
+        assert_eq!(verdict(wrong().claim("k1", 1).fault_ends(1).mark("k1", 1, "r1")), Ruling::Kept);
+        let before = wrong().fault_ends(1).claim("k1", 1).mark("k1", 1, "r1");
+        assert!(verdict(before).is_violated());
+    }
+
+    #[test]
+    fn a_loss_of_commits_justifies_and_excuses_no_later_claim() {
+        assert_eq!(verdict(dispatched().loses(1)), Ruling::Kept);
+        let again = dispatched().loses(1).fault_ends(1).claim("k1", 1).mark("k1", 1, "r2");
+        assert!(verdict(again).is_violated());
+        // What is shown of the record from here on is older than what was shown before.
+        let undone = dispatched().done("k1", "r1").loses(1).fault_ends(1);
+        assert_eq!(verdict(undone), Ruling::Kept);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::attribution::Attribution;
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
 use super::view::{self, Answer, Call, Slot};
-use super::waiver::Horizon;
+use super::waiver::{Horizon, Losses};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "mismatch",
@@ -20,6 +20,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
 
 struct Fold<'a> {
     horizon: Horizon<'a>,
+    losses: Losses<'a>,
     findings: Findings,
     attribution: Attribution<'a>,
     /// By key: the requests of each content so far.
@@ -32,6 +33,7 @@ struct Fold<'a> {
 fn judge(history: &History) -> Ruling {
     let mut fold = Fold {
         horizon: Horizon::of(history),
+        losses: Losses::of(history),
         findings: Findings::default(),
         attribution: Attribution::default(),
         sent: BTreeMap::new(),
@@ -83,7 +85,8 @@ impl<'a> Fold<'a> {
             let why = format!("key {:?} of {} got 422, though no other content had used it", slot.1, slot.0);
             let first = sent.and_then(|contents| contents.get(call.content));
             let places = [call.index, answer.index];
-            self.findings.violate(why, places.into_iter().chain(first.map(|c| c.index)));
+            let waiver = self.losses.waives(slot, call.index, answer.index);
+            self.findings.breach(waiver, why, places.into_iter().chain(first.map(|c| c.index)));
         }
         // A server error other than 503 is no refusal: it says that something may have been done.
         let unrefused = answer.status >= 500 && answer.status != 503;
@@ -113,7 +116,8 @@ impl<'a> Fold<'a> {
             return;
         };
         let settled = self.horizon.settled(slot, asked);
-        let waiver = self.horizon.waives(settled, asked);
+        let lost = || self.losses.waives(slot, earlier, index);
+        let waiver = self.horizon.waives(settled, asked).or_else(lost);
         let why =
             format!("key {:?} of {} had been used by one content and did not refuse another", slot.1, slot.0);
         self.findings.breach(waiver, why, [earlier, call.index, index]);
@@ -123,7 +127,7 @@ impl<'a> Fold<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::waiver::PAST_HORIZON;
+    use super::super::waiver::{LOST_COMMITS, PAST_HORIZON};
     use super::*;
     use crate::history::build::{Build, DAY};
 
@@ -196,6 +200,12 @@ mod tests {
         assert!(acted(30 * DAY).is_violated());
         let ruling = acted(32 * DAY);
         assert!(matches!(ruling, Ruling::Waived { waiver, .. } if waiver == PAST_HORIZON), "{ruling:?}");
+    }
+
+    #[test]
+    fn after_lost_commits_other_content_is_waived() {
+        let ruling = judge(&other_content_at(1).loses(1).effect("b", "m2").history());
+        assert!(matches!(ruling, Ruling::Waived { waiver, .. } if waiver == LOST_COMMITS), "{ruling:?}");
     }
 
     #[test]

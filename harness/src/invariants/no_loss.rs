@@ -9,6 +9,7 @@ use crate::history::{Event, History};
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
 use super::view::{self, Slot};
+use super::waiver::Losses;
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "no-loss",
@@ -24,7 +25,7 @@ fn judge(history: &History) -> Ruling {
     }
     let mut findings = Findings::default();
     let acted = history.effects();
-    let unknown = visibly_unknown(history);
+    let (unknown, losses) = (visibly_unknown(history), Losses::of(history));
     let mut acknowledged: BTreeSet<&str> = BTreeSet::new();
     for answer in view::answers(history) {
         if !answer.is_success() || !acknowledged.insert(answer.op) {
@@ -34,7 +35,8 @@ fn judge(history: &History) -> Ruling {
         if !acted.contains_key(answer.op) && !unknown.contains(answer.op) {
             let why =
                 format!("operation {:?} was acknowledged with {} and never acted", answer.op, answer.status);
-            findings.violate(why, [answer.asked_at(), answer.index]);
+            let lost = |slot| losses.waives(slot, answer.index, history.entries.len());
+            findings.breach(answer.slot().and_then(lost), why, [answer.asked_at(), answer.index]);
         }
     }
     findings.ruling()
@@ -55,6 +57,7 @@ fn visibly_unknown(history: &History) -> BTreeSet<&str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::waiver::LOST_COMMITS;
     use super::*;
     use crate::history::build::Build;
 
@@ -74,6 +77,12 @@ mod tests {
         assert!(ruling.is_violated());
         assert_eq!(ruling.evidence(), [0, 1]);
         assert!(ruling.why().contains("\"a\""));
+    }
+
+    #[test]
+    fn what_the_store_forgot_is_waived() {
+        let history = Build::new().request("a", 1, "k1").claim("k1", 1).ok(1, "m1").loses(1).end().history();
+        assert!(matches!(judge(&history), Ruling::Waived { waiver, .. } if waiver == LOST_COMMITS));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::attribution::{Attribution, Sources};
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
 use super::view::Slot;
-use super::waiver::{Horizon, NO_KEY};
+use super::waiver::{Horizon, Losses, NO_KEY};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "once",
@@ -26,6 +26,7 @@ struct Act<'a> {
 
 struct Fold<'a> {
     horizon: Horizon<'a>,
+    losses: Losses<'a>,
     findings: Findings,
     by_key: BTreeMap<Slot<'a>, usize>,
     by_op: BTreeMap<&'a str, Act<'a>>,
@@ -35,6 +36,7 @@ fn judge(history: &History) -> Ruling {
     let mut attribution = Attribution::default();
     let mut fold = Fold {
         horizon: Horizon::of(history),
+        losses: Losses::of(history),
         findings: Findings::default(),
         by_key: BTreeMap::new(),
         by_op: BTreeMap::new(),
@@ -68,7 +70,8 @@ impl<'a> Fold<'a> {
         // An effect that was never settled has no horizon, whatever was settled before it.
         let settled = self.horizon.settled((scope, name), index);
         let settled = settled.filter(|settled| *settled > earlier);
-        let waiver = self.horizon.waives(settled, index);
+        let lost = || self.losses.waives((scope, name), earlier, index);
+        let waiver = self.horizon.waives(settled, index).or_else(lost);
         let why =
             format!("key {name:?} of {scope} acted again: the gateway let one key through more than once");
         self.findings.breach(waiver, why, [request, earlier, index]);
@@ -109,7 +112,7 @@ fn names(keys: &[(Slot<'_>, usize)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::waiver::PAST_HORIZON;
+    use super::super::waiver::{LOST_COMMITS, PAST_HORIZON};
     use super::*;
     use crate::history::build::{Build, DAY};
 
@@ -243,6 +246,33 @@ mod tests {
     fn after_a_waived_effect_the_promise_binds_anew() {
         let third = again_at(32 * DAY).at(33 * DAY).effect("a", "m3");
         assert!(judge(&third.history()).is_violated());
+    }
+
+    #[test]
+    fn what_acts_again_after_its_record_was_lost_is_waived_and_binds_anew() {
+        let acted = Build::new().request("a", 1, "k1").claim("k1", 1).mark("k1", 1, "r1").effect("a", "m1");
+        let again = || acted.loses(1).claim("k1", 1).mark("k1", 1, "r2").effect("a", "m2");
+        let history = again().history();
+        assert!(matches!(judge(&history), Ruling::Waived { waiver, .. } if waiver == LOST_COMMITS));
+        assert_eq!(judge(&history).evidence(), [0, 3, 7]);
+    }
+
+    #[test]
+    fn a_loss_before_the_first_effect_or_of_another_key_excuses_nothing() {
+        let later = Build::new().request("a", 1, "k1").loses(1).claim("k1", 1).mark("k1", 1, "r1");
+        assert!(judge(&later.effect("a", "m1").effect("a", "m2").history()).is_violated());
+        let third = Build::new().request("a", 1, "k1").claim("k1", 1).effect("a", "m1").loses(1);
+        let third = third.claim("k1", 1).effect("a", "m2").effect("a", "m3");
+        assert!(judge(&third.history()).is_violated());
+        let other = Build::new().claim("k2", 1).loses(1).request("a", 1, "k1").effect("a", "m1");
+        assert!(judge(&other.effect("a", "m2").history()).is_violated());
+    }
+
+    #[test]
+    fn a_wrong_clock_excuses_nothing() {
+        let wrong = Build::new().request("a", 1, "k1").effect("a", "m1").done("k1", "r1");
+        let wrong = wrong.strikes(1, "clock", &["gateway-1"]).at(31 * DAY - 60_000).effect("a", "m2");
+        assert!(judge(&wrong.history()).is_violated());
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! A read model that several folds share: requests by number, answers joined with their requests.
+//! A read model that several folds share: requests by number, answers joined with their requests, what disturbed
+//! the run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use onceproof_gateway::store::State;
 
@@ -8,6 +9,11 @@ use crate::history::{Event, History};
 
 /// Scope and key of a record (S9).
 pub(super) type Slot<'a> = (&'a str, &'a str);
+
+/// How far clocks may differ before that is a fault: the protocol's skew allowance.
+pub(super) const SKEW_MS: u64 = 5_000;
+/// How long after the last disturbance liveness is judged: the protocol's liveness bound.
+pub(super) const BOUND_MS: u64 = 10 * 60 * 1000;
 
 /// A request.
 #[derive(Debug, Clone, Copy)]
@@ -34,12 +40,23 @@ pub(super) struct Answer<'a> {
     pub(super) status: u16,
     pub(super) replay: bool,
     pub(super) message_id: Option<&'a str>,
+    pub(super) problem: Option<&'a str>,
     pub(super) digest: &'a str,
 }
 
 impl<'a> Answer<'a> {
     pub(super) fn is_success(&self) -> bool {
         is_success(self.status)
+    }
+
+    /// Whether the request was turned away before its key was looked up: token, tenant, size and the syntax of the
+    /// key come first, and say nothing of what became of the message. A refusal that the provider spoke is none.
+    pub(super) fn precedes_look_up(&self) -> bool {
+        match self.status {
+            400 => self.problem == Some("bad-key"),
+            401 | 403 | 404 | 408 | 413 => self.problem != Some("message-refused"),
+            _ => false,
+        }
     }
 
     /// The key that its request bore, if any.
@@ -69,7 +86,7 @@ pub(super) fn answers(history: &History) -> Vec<Answer<'_>> {
     let calls = calls(history);
     let mut answers = Vec::new();
     for (index, entry) in history.indexed() {
-        if let Event::Response { op, call, status, replay, message_id, digest, .. } = &entry.event {
+        if let Event::Response { op, call, status, replay, message_id, problem, digest } = &entry.event {
             answers.push(Answer {
                 index,
                 op,
@@ -77,6 +94,7 @@ pub(super) fn answers(history: &History) -> Vec<Answer<'_>> {
                 status: *status,
                 replay: *replay,
                 message_id: message_id.as_deref(),
+                problem: problem.as_deref(),
                 digest,
             });
         }
@@ -90,6 +108,8 @@ pub(super) struct Final {
     pub(super) index: usize,
     pub(super) state: State,
     pub(super) status: Option<u16>,
+    /// How long ago it should have been seen to; none if its time has not come.
+    pub(super) overdue_ms: Option<u64>,
 }
 
 impl Final {
@@ -107,9 +127,9 @@ impl Final {
 pub(super) fn records(history: &History) -> BTreeMap<Slot<'_>, Final> {
     let mut records = BTreeMap::new();
     for (index, entry) in history.indexed() {
-        if let Event::Record { scope, key, state, status, .. } = &entry.event {
-            let (state, status) = (*state, *status);
-            records.insert((scope.as_str(), key.as_str()), Final { index, state, status });
+        if let Event::Record { scope, key, state, status, overdue_ms, .. } = &entry.event {
+            let found = Final { index, state: *state, status: *status, overdue_ms: *overdue_ms };
+            records.insert((scope.as_str(), key.as_str()), found);
         }
     }
     records
@@ -125,6 +145,30 @@ pub(super) fn has_ended(history: &History) -> bool {
 pub(super) fn shows_store(history: &History) -> bool {
     let shows = |event: &Event| matches!(event, Event::Store { .. } | Event::Record { .. });
     history.entries.iter().any(|entry| shows(&entry.event))
+}
+
+/// When the last disturbance was over, if there was any: a fault, or an answer of the provider against the truth.
+/// A fault that never ends lasts until the history does.
+pub(super) fn disturbed_until_ms(history: &History) -> Option<u64> {
+    let mut until_ms = None;
+    let mut lasting = BTreeSet::new();
+    for entry in &history.entries {
+        match &entry.event {
+            Event::Fault { fault, .. } => _ = lasting.insert(*fault),
+            Event::FaultEnds { fault, .. } => _ = lasting.remove(fault),
+            Event::Healed if !lasting.is_empty() => lasting.clear(),
+            Event::ProviderAnswer { scripted: true, .. } => {}
+            _ => continue,
+        }
+        until_ms = Some(entry.at_ms);
+    }
+    if lasting.is_empty() { until_ms } else { history.entries.last().map(|entry| entry.at_ms) }
+}
+
+/// Where a clock was first set wrong, if ever. From there on, what a host takes for over may be minutes away.
+pub(super) fn first_wrong_clock(history: &History) -> Option<usize> {
+    let is_clock = |event: &Event| matches!(event, Event::Fault { kind, .. } if kind == "clock");
+    history.entries.iter().position(|entry| is_clock(&entry.event))
 }
 
 /// A definite success.

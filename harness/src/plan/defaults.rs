@@ -1,5 +1,7 @@
 //! Values that a scenario file may leave out.
 
+use super::Span;
+
 /// The default of counts.
 pub(super) fn one() -> u32 {
     1
@@ -18,4 +20,19 @@ pub(super) fn first_gateway() -> Vec<String> {
 /// Whether `via` is left out when written.
 pub(super) fn is_first_gateway(via: &[String]) -> bool {
     via == first_gateway()
+}
+
+/// Whether a switch is left out when written.
+pub(super) fn is_false(on: &bool) -> bool {
+    !*on
+}
+
+/// The default of a provider's memory.
+pub(super) fn a_day() -> Span {
+    Span::from_ms(24 * 60 * 60 * 1000)
+}
+
+/// Whether a provider's memory is left out when written.
+pub(super) fn is_a_day(span: &Span) -> bool {
+    *span == a_day()
 }

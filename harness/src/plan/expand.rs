@@ -8,6 +8,8 @@ use crate::history::Ability;
 pub struct Plan {
     /// A short name, such as `lost-200`.
     pub name: String,
+    /// Which telling of the story this is, such as `after-mark, loud`; empty where there is but one.
+    pub variant: String,
     /// The story, with exactly one profile, one ability and a seed in its world.
     pub scenario: Scenario,
 }
@@ -18,10 +20,17 @@ impl Scenario {
     #[must_use]
     pub fn expand(&self, name: &str, seed: u64, profile: Option<&str>) -> Vec<Plan> {
         let profiles = self.world.profiles.iter().filter(|p| profile.is_none_or(|only| only == p.as_str()));
-        profiles
-            .flat_map(|profile| self.world.abilities.iter().map(move |ability| (profile, *ability)))
-            .map(|(profile, ability)| Plan { name: name.into(), scenario: self.cell(profile, ability, seed) })
-            .collect()
+        let cells =
+            profiles.flat_map(|profile| self.world.abilities.iter().map(move |ability| (profile, *ability)));
+        let variants = self.variants();
+        let plans = cells.flat_map(|(profile, ability)| {
+            variants.iter().map(move |(variant, scenario)| Plan {
+                name: name.into(),
+                variant: variant.clone(),
+                scenario: scenario.cell(profile, ability, seed),
+            })
+        });
+        plans.collect()
     }
 
     /// This scenario with one profile, one ability, a seed, and only their expectation.
@@ -51,7 +60,7 @@ impl Plan {
         } else if world.seed.is_none() {
             (world_place, "a plan has a seed")
         } else {
-            return Ok(Self { name: name.into(), scenario });
+            return Ok(Self { name: name.into(), variant: String::new(), scenario });
         };
         Err(PlanError::new(name, source, message)
             .at(Places::of(source).value(&place), "here")

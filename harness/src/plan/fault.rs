@@ -1,14 +1,17 @@
 //! Faults: what strikes, when, and for how long.
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Link, Message, Span};
+use super::{Link, Message, Offset, Span};
 
 /// Something that strikes, when, and for how long.
 ///
-/// Exactly one action: `cut`, `lose`, `delay`, `crash`, `freeze` or `refuse`. `lose` and `delay` name a
-/// message and need no trigger; every other action has `at` or `when`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+/// Exactly one action: `cut`, `slow`, `lose`, `delay`, `crash`, `freeze`, `refuse`, `clock` or `lose_commits`. `lose`
+/// and `delay` name a message and need no trigger; every other action has `at` or `when`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
     /// Strikes at this time.
@@ -23,13 +26,16 @@ pub struct Fault {
     /// Whether a cut holds packets until it heals (a cut shorter than TCP's patience) or loses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<CutMode>,
+    /// Makes every message on a link take longer, by `by`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow: Option<Link>,
     /// Loses exactly this message, such as `producer -> gateway-1 #1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lose: Option<Message>,
     /// Delays exactly this message, by `by`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<Message>,
-    /// How long a delayed message takes on top of its way.
+    /// How long a delayed message, or one on a slow link, takes on top of its way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Span>,
     /// Kills a process.
@@ -41,6 +47,10 @@ pub struct Fault {
     /// When a crashed process starts again, counted from the crash; without it, at the heal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<Span>,
+    /// Policy fields that the gateway starts with from this crash on: a release that decides otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
+    pub upgrade: Option<toml::Table>,
     /// Suspends a host: it runs nothing, and its connections stay open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub freeze: Option<String>,
@@ -50,13 +60,23 @@ pub struct Fault {
     /// Refuses new connections to a host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refuse: Option<String>,
-    /// When a cut or a refusal ends, counted from its begin; without it, at the heal.
+    /// Sets a gateway's wall clock wrong, by `offset`; a second one steps it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<String>,
+    /// How far a clock is off, such as `+5m` or `-90s`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<Offset>,
+    /// The database forgets so many of its last commits, as one does that was not durable, or that fails over to a
+    /// replica which lags. Its connections are reset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lose_commits: Option<u32>,
+    /// When a cut, a slow link, a refusal or a wrong clock ends, counted from its begin; without it, at the heal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heal: Option<Span>,
 }
 
 /// What a fault waits for. Exactly one of `effect`, `point`, `message`.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trigger {
     /// The provider acts on this operation.
@@ -77,7 +97,7 @@ pub struct Trigger {
 }
 
 /// What a cut does with packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutMode {
     /// They arrive when the cut heals.

@@ -3,50 +3,33 @@
 use std::path::Path;
 use std::{fs, io};
 
+use include_dir::{Dir, File, include_dir};
+
 use super::PlanError;
 use super::parse::{FILE_BYTES_MAX, too_large};
 
-/// The scenarios in the order in which they are told: from the plain to the cruel.
-const EMBEDDED: &[(&str, &str)] = &[
-    ("first-send", include_str!("../../../scenarios/first-send.toml")),
-    ("sequential-replay", include_str!("../../../scenarios/sequential-replay.toml")),
-    ("lost-200", include_str!("../../../scenarios/lost-200.toml")),
-    ("lost-request", include_str!("../../../scenarios/lost-request.toml")),
-    (
-        "concurrent-duplicates-one-gateway",
-        include_str!("../../../scenarios/concurrent-duplicates-one-gateway.toml"),
-    ),
-    (
-        "concurrent-duplicates-two-gateways",
-        include_str!("../../../scenarios/concurrent-duplicates-two-gateways.toml"),
-    ),
-    (
-        "crash-between-send-and-respond-silent",
-        include_str!("../../../scenarios/crash-between-send-and-respond-silent.toml"),
-    ),
-    (
-        "crash-between-send-and-respond-loud",
-        include_str!("../../../scenarios/crash-between-send-and-respond-loud.toml"),
-    ),
-    ("crash-before-dispatch", include_str!("../../../scenarios/crash-before-dispatch.toml")),
-    ("late-retry-before-ttl", include_str!("../../../scenarios/late-retry-before-ttl.toml")),
-    ("late-retry-after-ttl", include_str!("../../../scenarios/late-retry-after-ttl.toml")),
-    ("late-retry-day-30", include_str!("../../../scenarios/late-retry-day-30.toml")),
-    ("late-retry-day-32", include_str!("../../../scenarios/late-retry-day-32.toml")),
-    ("other-content", include_str!("../../../scenarios/other-content.toml")),
-    ("provider-500-after-effect", include_str!("../../../scenarios/provider-500-after-effect.toml")),
-    (
-        "frozen-gateway-wakes-after-lease",
-        include_str!("../../../scenarios/frozen-gateway-wakes-after-lease.toml"),
-    ),
-    ("delayed-mark", include_str!("../../../scenarios/delayed-mark.toml")),
-];
+static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../scenarios");
 
-/// The scenarios that are part of the binary: name and text of each, from the plain to the cruel.
+/// In which order the scenarios are told: a line each, `#` begins a chapter.
+const ORDER: &str = "order.txt";
+
+/// The scenarios that are part of the binary, with name and text, from the plain to the cruel. One that the order does
+/// not name comes last.
 #[must_use]
 pub fn embedded() -> Vec<(String, String)> {
-    let owned = |&(name, source): &(&str, &str)| (name.to_owned(), source.to_owned());
-    EMBEDDED.iter().map(owned).collect()
+    let text = |file: &File<'_>| file.contents_utf8().unwrap_or_default().to_owned();
+    let order = EMBEDDED.get_file(ORDER).map(text).unwrap_or_default();
+    let place = |name: &str| order.lines().position(|line| line.trim() == name).unwrap_or(usize::MAX);
+    let mut scenarios: Vec<(String, String)> = EMBEDDED
+        .files()
+        .filter(|file| file.path().extension().is_some_and(|extension| extension == "toml"))
+        .map(|file| {
+            let name = file.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            (name, text(file))
+        })
+        .collect();
+    scenarios.sort_by_cached_key(|(name, _)| (place(name), name.clone()));
+    scenarios
 }
 
 /// The scenarios of a directory, in the order of their names: name and text of every `*.toml` in it, not in

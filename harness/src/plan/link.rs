@@ -60,6 +60,11 @@ impl FromStr for Link {
     }
 }
 
+impl Message {
+    /// The number that stands for whatever a scenario varies: written `#*`.
+    pub const ANY: u32 = 0;
+}
+
 impl FromStr for Message {
     type Err = LinkError;
 
@@ -68,6 +73,7 @@ impl FromStr for Message {
         let (link, nth) =
             text.split_once('#').ok_or_else(|| wrong(format!("`{text}` does not say which message")))?;
         let nth = match nth.trim().parse() {
+            _ if nth.trim() == "*" => Self::ANY,
             Ok(0) => return Err(wrong("messages are counted from 1".into())),
             Ok(nth) => nth,
             Err(_) => return Err(wrong(format!("`{}` is no number of a message", nth.trim()))),
@@ -98,7 +104,11 @@ impl fmt::Display for Link {
 
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} -> {} #{}", self.from, self.to, self.nth)
+        write!(f, "{} -> {} #", self.from, self.to)?;
+        match self.nth {
+            Self::ANY => f.write_str("*"),
+            nth => nth.fmt(f),
+        }
     }
 }
 

@@ -1,13 +1,34 @@
 //! The words that a scenario may use for things outside of it.
 
+use super::ANY_POINT;
+use crate::sim::actors::database;
+
 /// The profiles that can play the gateway.
 pub const PROFILES: [&str; 3] = ["strict", "zap", "ietf-gateway"];
 
 /// The verdicts.
 pub const VERDICTS: [&str; 4] = ["kept", "violated", "waived", "inconclusive"];
 
+/// The routes that take a key, whatever the prefix (S1).
+pub(super) const ROUTES: [&str; 8] = [
+    "messages",
+    "messages/text",
+    "messages/media",
+    "messages/audio",
+    "messages/document",
+    "messages/contact",
+    "messages/location",
+    "instances",
+];
+
+/// The prefixes of a path (S1).
+pub(super) const PREFIXES: [&str; 2] = ["v1", "api"];
+
+/// The tenants.
+pub(super) const INSTANCES: [&str; 2] = ["loja-1", "loja-2"];
+
 /// What a provider may be able to do, as it is written in a file.
-pub(super) const ABILITIES: [&str; 2] = ["keyed", "opaque"];
+pub(super) const ABILITIES: [&str; 3] = ["keyed", "queryable", "opaque"];
 
 /// The rules, by letter, and how many there are of each.
 const RULES: [(char, u32); 4] = [('S', 13), ('W', 11), ('M', 3), ('H', 5)];
@@ -28,6 +49,12 @@ pub(super) fn is_rule(id: &str) -> bool {
 pub(super) fn hosts(gateways: u32) -> Vec<String> {
     let outside = ["producer", "whatsapp", "database"].map(String::from);
     outside.into_iter().chain(self::gateways(gateways)).collect()
+}
+
+/// Every named point, and the placeholder where a scenario varies it.
+pub(super) fn points(placeholder: bool) -> Vec<&'static str> {
+    let placeholder = placeholder.then_some(ANY_POINT);
+    onceproof_gateway::points::ALL.iter().chain(database::POINTS).copied().chain(placeholder).collect()
 }
 
 /// The gateways of a world.

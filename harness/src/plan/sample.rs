@@ -16,6 +16,8 @@ pub fn sample(seed: u64) -> Plan {
         profiles: vec![pick(&mut chance, &profiles).to_string()],
         abilities: vec![*pick(&mut chance, &abilities)],
         gateways,
+        policy: Default::default(),
+        key_retention: Span::from_ms(24 * 60 * 60 * 1000),
         producer: Default::default(),
         seed: Some(seed),
         shrink_time_by: 1,
@@ -30,9 +32,10 @@ pub fn sample(seed: u64) -> Plan {
         steps,
         answers: Vec::new(),
         faults,
+        vary: Default::default(),
         expect: Expectations::default(),
     };
-    Plan { name: format!("sample-{seed}"), scenario }
+    Plan { name: format!("sample-{seed}"), variant: String::new(), scenario }
 }
 
 fn pick<'a, T>(chance: &mut Chance, items: &'a [T]) -> &'a T {
@@ -41,18 +44,10 @@ fn pick<'a, T>(chance: &mut Chance, items: &'a [T]) -> &'a T {
 
 fn step(chance: &mut Chance, number: u64, gateways: u32) -> Step {
     let via = (1..=gateways).map(|number| format!("gateway-{number}")).collect();
-    Step {
-        at: Span::from_ms(chance.between(0, 5_000)),
-        send: Send {
-            op: format!("op-{number}"),
-            to: Some("5511999990001".into()),
-            text: Some("Seu carrinho espera".into()),
-            key_of: None,
-            times: chance.between(1, 4) as u32,
-            via,
-            retry: None,
-        },
-    }
+    let mut send = Send::new(&format!("op-{number}"), "5511999990001", "Seu carrinho espera");
+    send.times = chance.between(1, 4) as u32;
+    send.via = via;
+    Step { at: Span::from_ms(chance.between(0, 5_000)), send: Some(send), ..Step::default() }
 }
 
 fn fault(chance: &mut Chance, gateways: u32) -> Fault {

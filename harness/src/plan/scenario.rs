@@ -5,12 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Expectations, Fault, ScriptedAnswer, Send, Step, WorldSpec};
+use super::{Expectations, Fault, ScriptedAnswer, Send, Step, Vary, WorldSpec};
 
 /// A story, its world, and what is expected.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// One line that says what happens.
@@ -30,6 +31,9 @@ pub struct Scenario {
     /// What strikes.
     #[serde(default, rename = "fault", skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
+    /// What placeholders stand for, where one story is told several times.
+    #[serde(default, skip_serializing_if = "Vary::is_empty")]
+    pub vary: Vary,
     /// What is expected.
     pub expect: Expectations,
 }
@@ -38,12 +42,17 @@ impl Scenario {
     /// The logical operations that its steps send.
     #[must_use]
     pub fn ops(&self) -> BTreeSet<&str> {
-        self.steps.iter().map(|step| step.send.op.as_str()).collect()
+        self.sends().map(|send| send.op.as_str()).collect()
     }
 
     /// The first step of an operation: the one that says what is sent.
     #[must_use]
     pub fn first_send(&self, op: &str) -> Option<&Send> {
-        self.steps.iter().map(|step| &step.send).find(|send| send.op == op)
+        self.sends().find(|send| send.op == op)
+    }
+
+    /// Every send, in the order of the steps.
+    pub fn sends(&self) -> impl Iterator<Item = &Send> {
+        self.steps.iter().filter_map(|step| step.send.as_ref())
     }
 }

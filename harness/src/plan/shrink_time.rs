@@ -9,10 +9,12 @@ impl Scenario {
         let mut shrunk = self.clone();
         let divisor = std::mem::replace(&mut shrunk.world.shrink_time_by, 1);
         let producer = &mut shrunk.world.producer;
-        let spans = std::iter::once(&mut producer.timeout)
+        let spans = [&mut shrunk.world.key_retention, &mut producer.timeout]
+            .into_iter()
             .chain(&mut producer.retry)
             .chain(shrunk.steps.iter_mut().flat_map(of_step))
-            .chain(shrunk.faults.iter_mut().flat_map(of_fault));
+            .chain(shrunk.faults.iter_mut().flat_map(of_fault))
+            .chain(shrunk.answers.iter_mut().flat_map(|answer| &mut answer.after));
         for span in spans {
             *span = span.divided_by(divisor);
         }
@@ -21,7 +23,8 @@ impl Scenario {
 }
 
 fn of_step(step: &mut Step) -> impl Iterator<Item = &mut Span> {
-    std::iter::once(&mut step.at).chain(step.send.retry.iter_mut().flatten())
+    let retries = step.send.iter_mut().flat_map(|send| send.retry.iter_mut().flatten());
+    std::iter::once(&mut step.at).chain(retries)
 }
 
 fn of_fault(fault: &mut Fault) -> impl Iterator<Item = &mut Span> {

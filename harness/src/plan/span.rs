@@ -13,7 +13,7 @@ const UNITS_HELP: &str =
     "write a number and its unit (ms, s, m, h or d), such as `250ms`, `10s`, `24h` or `24h - 1s`";
 
 /// A length of time with its unit, such as `10s`, `24h - 1s`, `30d`; stored in milliseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     ms: u64,
 }

@@ -1,22 +1,30 @@
-//! What the producers send, and what the provider says against the truth.
+//! What the producers and the operator do, and what the provider says against the truth.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Span;
-use super::defaults::{first_gateway, is_first_gateway, is_one, one};
+use super::defaults::{first_gateway, is_false, is_first_gateway, is_one, one};
 
-/// One thing that a producer does, and when.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One thing that is done, and when. Exactly one of `send`, `look_up` and `resolve`.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// When, since the run began.
     pub at: Span,
-    /// Sends a message.
-    pub send: Send,
+    /// A producer sends a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub send: Option<Send>,
+    /// A producer asks what became of a message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look_up: Option<LookUp>,
+    /// An operator settles an unknown message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resolve: Option<Resolve>,
 }
 
 /// A send of one logical operation, retried until its answer is definite.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Send {
     /// Name of the logical operation. A second step with the same `op` repeats it: same key, same content.
@@ -27,6 +35,36 @@ pub struct Send {
     /// The text; a repetition leaves it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The exact body instead of one made of `to` and `text`. It must hold the marker `[op]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// The content of a file: the request is a multipart upload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Breaks the upload off in the middle of the file.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cut_upload: bool,
+    /// The tenant.
+    #[serde(default = "Send::first_instance", skip_serializing_if = "Send::is_first_instance")]
+    pub instance: String,
+    /// The canonical route, such as `messages/media`, or `instances` for the creation of one.
+    #[serde(default = "Send::text_route", skip_serializing_if = "Send::is_text_route")]
+    pub route: String,
+    /// The prefix of the path: `v1` or `api`.
+    #[serde(default = "Send::v1", skip_serializing_if = "Send::is_v1")]
+    pub prefix: String,
+    /// Which bearer token it sends.
+    #[serde(default, skip_serializing_if = "TokenKind::is_current")]
+    pub token: TokenKind,
+    /// The exact `Idempotency-Key`, instead of one made for the operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// A second `Idempotency-Key` header.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_key: Option<String>,
+    /// Sends no key at all.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub no_key: bool,
     /// Uses the key of another operation, as a producer in error would.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_of: Option<String>,
@@ -41,8 +79,129 @@ pub struct Send {
     pub retry: Option<Vec<Span>>,
 }
 
+impl Send {
+    /// A text message of one operation, sent once through the first gateway.
+    #[must_use]
+    pub fn new(op: &str, to: &str, text: &str) -> Self {
+        Self {
+            op: op.into(),
+            to: Some(to.into()),
+            text: Some(text.into()),
+            body: None,
+            file: None,
+            cut_upload: false,
+            instance: Self::first_instance(),
+            route: Self::text_route(),
+            prefix: Self::v1(),
+            token: TokenKind::Current,
+            key: None,
+            second_key: None,
+            no_key: false,
+            key_of: None,
+            times: 1,
+            via: first_gateway(),
+            retry: None,
+        }
+    }
+
+    fn first_instance() -> String {
+        "loja-1".into()
+    }
+    fn is_first_instance(instance: &String) -> bool {
+        *instance == Self::first_instance()
+    }
+    fn text_route() -> String {
+        "messages/text".into()
+    }
+    fn is_text_route(route: &String) -> bool {
+        *route == Self::text_route()
+    }
+    fn v1() -> String {
+        "v1".into()
+    }
+    fn is_v1(prefix: &String) -> bool {
+        *prefix == Self::v1()
+    }
+}
+
+/// Which bearer token a request bears.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenKind {
+    /// The tenant's token.
+    #[default]
+    Current,
+    /// The tenant's other token, which replaces the current one.
+    Rotated,
+    /// A token of nobody.
+    Wrong,
+    /// No token.
+    None,
+}
+
+impl TokenKind {
+    fn is_current(&self) -> bool {
+        *self == Self::Current
+    }
+}
+
+/// A question about a message (S11).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LookUp {
+    /// The operation that is asked about.
+    pub op: String,
+    /// What it is known by.
+    pub by: KnownBy,
+    /// The gateway that is asked.
+    #[serde(default = "LookUp::first_gateway")]
+    pub via: String,
+}
+
+impl LookUp {
+    fn first_gateway() -> String {
+        "gateway-1".into()
+    }
+}
+
+/// What a message can be known by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KnownBy {
+    /// The provider's id, as the producer last heard it.
+    Id,
+    /// The gateway's reference, as the producer last heard it.
+    Reference,
+    /// The idempotency key, with its instance and route.
+    Key,
+}
+
+/// An operator's word on an unknown message.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Resolve {
+    /// The operation whose message it is.
+    pub op: String,
+    /// What the operator vouches for.
+    #[serde(rename = "as")]
+    pub verdict: OperatorVerdict,
+    /// The gateway that is told.
+    #[serde(default = "LookUp::first_gateway")]
+    pub via: String,
+}
+
+/// What an operator can vouch for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OperatorVerdict {
+    /// The message went out.
+    Sent,
+    /// The message did not go out, and never will.
+    NotSent,
+}
+
 /// What the provider says to one of its requests, instead of the truth.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScriptedAnswer {
     /// Which request at the provider, from 1.
@@ -51,4 +210,27 @@ pub struct ScriptedAnswer {
     pub acts: bool,
     /// The status it answers with.
     pub status: u16,
+    /// The body; without it the one that belongs to the status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<AnswerBody>,
+    /// A `Retry-After` in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u32>,
+    /// How long it thinks before it answers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Span>,
+}
+
+/// What a scripted answer holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerBody {
+    /// The provider's own error body, which says that it did not accept.
+    Error,
+    /// A page of some proxy on the way.
+    Page,
+    /// Bytes that are not JSON.
+    Garbage,
+    /// Half of the body that its length announces; then the connection breaks.
+    Half,
 }

@@ -1,14 +1,17 @@
 //! The world of a scenario: the hosts, who plays them, and their settings.
 
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Span;
-use super::defaults::{is_one, one};
+use super::defaults::{a_day, is_a_day, is_one, one};
 use super::seed;
 use crate::history::Ability;
 
 /// The hosts, who plays them, and their settings.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorldSpec {
     /// Profiles that play the gateway.
@@ -18,11 +21,19 @@ pub struct WorldSpec {
     /// How many gateways share the store; hosts `gateway-1` and on.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub gateways: u32,
+    /// Policy fields that every profile of this scenario is started with, over its own.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub policy: toml::Table,
+    /// How long a provider that takes keys remembers one.
+    #[serde(default = "a_day", skip_serializing_if = "is_a_day")]
+    pub key_retention: Span,
     /// How a producer waits and retries.
     #[serde(default)]
     pub producer: ProducerSpec,
     /// Seed of the run. A scenario file leaves it out; a plan has it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "seed")]
+    #[schemars(with = "Option<serde_json::Value>")]
     pub seed: Option<u64>,
     /// Divides every period of the policy and of the plan by this. Only benchmarks use it.
     #[serde(default = "one", skip_serializing_if = "is_one")]
@@ -30,7 +41,7 @@ pub struct WorldSpec {
 }
 
 /// How a producer waits and retries. Its defaults are the protocol's: 10 s, then 1, 2 and 4 s.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProducerSpec {
     /// How long one attempt may take.

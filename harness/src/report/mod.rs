@@ -1,6 +1,10 @@
-//! What people read: lines, timelines, evidence, tables.
+//! What people and programs read: lines, timelines, evidence, tables, lists, JSON.
 
 pub mod evidence;
+pub mod json;
 pub mod lines;
+pub mod list;
+pub mod played;
 pub mod table;
+pub mod text;
 pub mod timeline;

@@ -28,7 +28,7 @@ pub fn table(cells: &[Judged]) -> String {
     let line = LineStyle::none().fill('─').junction('─');
     let style = TableStyle::new().top_border(line).header_separator(line).bottom_border(line);
     table.load_style(style).set_content_arrangement(ContentArrangement::Disabled);
-    let heading = profiles.iter().map(|profile| Cell::new(profile));
+    let heading = profiles.iter().map(Cell::new);
     table.set_header(std::iter::once(Cell::new("scenario")).chain(heading));
     for scenario in scenarios {
         let mut row = vec![Cell::new(scenario)];
@@ -51,15 +51,16 @@ fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
     seen
 }
 
-/// One line where all abilities agree, else one for each.
+/// One line where all abilities and variants agree, else one for each verdict of each ability.
 fn cell(here: &[&Judged]) -> Cell {
     let Some(first) = here.first() else {
         return Cell::new("–");
     };
-    let one = here.iter().all(|cell| cell.verdict == first.verdict && cell.expected == first.expected);
-    let lines: Vec<String> = match one {
+    let abilities = here.iter().map(|cell| cell.ability.len()).max().unwrap_or(0);
+    let line = |cell: &&Judged| format!("{:<abilities$} {}", cell.ability, words(cell));
+    let lines = match here.iter().all(|cell| cell.says_as(first)) {
         true => vec![words(first)],
-        false => here.iter().map(|cell| format!("{:<6} {}", cell.ability, words(cell))).collect(),
+        false => distinct(here).iter().map(line).collect(),
     };
     let color = match (here.iter().all(|cell| cell.expected), here.iter().all(|cell| cell.good)) {
         (false, _) => Color::Red,
@@ -67,6 +68,23 @@ fn cell(here: &[&Judged]) -> Cell {
         (true, false) => Color::Yellow,
     };
     Cell::new(lines.join("\n")).fg(color)
+}
+
+/// The cells without those that only repeat an earlier one of the same ability.
+fn distinct<'a>(here: &[&'a Judged]) -> Vec<&'a Judged> {
+    let mut distinct: Vec<&Judged> = Vec::new();
+    for cell in here {
+        if !distinct.iter().any(|earlier| earlier.ability == cell.ability && earlier.says_as(cell)) {
+            distinct.push(cell);
+        }
+    }
+    distinct
+}
+
+impl Judged {
+    fn says_as(&self, other: &Self) -> bool {
+        self.verdict == other.verdict && self.expected == other.expected
+    }
 }
 
 fn words(cell: &Judged) -> String {

@@ -1,9 +1,10 @@
 //! What an engine is told to do to the world, and how a plan's faults become that.
 
-use crate::plan::{CutMode, Fault, Link};
+use super::cast::DATABASE;
+use crate::plan::{CutMode, Fault, Link, Span};
 
 /// One change of the world. Changing what is already so is nothing: a dead host is not killed again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Action {
     /// Nothing passes from one host to another.
     Cut {
@@ -38,11 +39,45 @@ pub enum Action {
     Refuse(String),
     /// New connections are taken again.
     Admit(String),
+    /// Messages from one host to another take longer, by so many milliseconds.
+    Slow {
+        /// The host that sends.
+        from: String,
+        /// The host that receives.
+        to: String,
+        /// How much longer; 0 is as fast as before.
+        by_ms: u64,
+    },
+    /// A host's wall clock is off.
+    SetClock {
+        /// The host.
+        host: String,
+        /// By how much; less than nothing is behind.
+        offset_ms: i64,
+    },
+    /// Something changes behind the network.
+    Change(Change),
+}
+
+/// What changes behind the network: in the programs and what they keep.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// The database forgets so many of its last commits.
+    LoseCommits(u32),
+    /// From its next start on, a gateway runs with these policy fields.
+    Upgrade {
+        /// The host.
+        host: String,
+        /// The fields.
+        policy: toml::Table,
+    },
 }
 
 /// How a fault begins and ends.
 #[derive(Debug, Clone, Default)]
 pub struct Effects {
+    /// The kind of fault, as plans spell it.
+    pub kind: &'static str,
     /// Done when it strikes.
     pub begin: Vec<Action>,
     /// Done when it ends.
@@ -60,34 +95,105 @@ pub struct Effects {
 /// What a fault of a plan does.
 #[must_use]
 pub fn effects(fault: &Fault) -> Effects {
+    let heal_ms = fault.heal.map(|span| span.ms());
     if let Some(link) = &fault.cut {
         return cut(link, fault);
+    }
+    if let (Some(link), Some(by)) = (&fault.slow, fault.by) {
+        return slow(link, by, heal_ms);
     }
     if let Some(host) = &fault.crash {
         return crash(host, fault);
     }
     if let Some(host) = &fault.freeze {
-        return Effects {
-            begin: vec![Action::Freeze(host.clone())],
-            end: vec![Action::Thaw(host.clone())],
-            end_after_ms: fault.thaw.map(|span| span.ms()),
-            what: format!("freezes {host}"),
-            what_ends: format!("thaws {host}"),
-            hosts: vec![host.clone()],
-        };
+        return on_host(
+            host,
+            (Action::Freeze(host.clone()), Action::Thaw(host.clone())),
+            fault.thaw.map(|span| span.ms()),
+            ("freeze", format!("freezes {host}"), format!("thaws {host}")),
+        );
     }
     if let Some(host) = &fault.refuse {
-        return Effects {
-            begin: vec![Action::Refuse(host.clone())],
-            end: vec![Action::Admit(host.clone())],
-            end_after_ms: fault.heal.map(|span| span.ms()),
-            what: format!("refuses connections to {host}"),
-            what_ends: format!("takes connections to {host} again"),
-            hosts: vec![host.clone()],
-        };
+        return on_host(
+            host,
+            (Action::Refuse(host.clone()), Action::Admit(host.clone())),
+            heal_ms,
+            (
+                "refuse",
+                format!("refuses connections to {host}"),
+                format!("takes connections to {host} again"),
+            ),
+        );
     }
+    if let (Some(host), Some(offset)) = (&fault.clock, fault.offset) {
+        let set = |offset_ms| Action::SetClock { host: host.clone(), offset_ms };
+        return on_host(
+            host,
+            (set(offset.ms()), set(0)),
+            heal_ms,
+            (
+                "clock",
+                format!("sets the clock of {host} wrong by {offset}"),
+                format!("sets the clock of {host} right"),
+            ),
+        );
+    }
+    if let Some(commits) = fault.lose_commits {
+        return lose_commits(commits);
+    }
+    message(fault)
+}
+
+fn on_host(
+    host: &str,
+    (begin, end): (Action, Action),
+    end_after_ms: Option<u64>,
+    (kind, what, what_ends): (&'static str, String, String),
+) -> Effects {
+    Effects {
+        kind,
+        begin: vec![begin],
+        end: vec![end],
+        end_after_ms,
+        what,
+        what_ends,
+        hosts: vec![host.into()],
+    }
+}
+
+/// The connections of the database are torn, as those of one that fails over are.
+fn lose_commits(commits: u32) -> Effects {
+    let kill = Action::Kill { host: DATABASE.into(), silent: false };
+    Effects {
+        kind: "lose_commits",
+        begin: vec![kill, Action::Change(Change::LoseCommits(commits)), Action::Start(DATABASE.into())],
+        end_after_ms: Some(0),
+        what: format!("makes {DATABASE} forget its last {commits} commits"),
+        hosts: vec![DATABASE.into()],
+        ..Effects::default()
+    }
+}
+
+fn slow(link: &Link, by: Span, end_after_ms: Option<u64>) -> Effects {
+    let set = |from: &String, to: &String, by_ms| Action::Slow { from: from.clone(), to: to.clone(), by_ms };
+    let ways = ways(link);
+    Effects {
+        kind: "slow",
+        begin: ways.iter().map(|(from, to)| set(from, to, by.ms())).collect(),
+        end: ways.iter().map(|(from, to)| set(from, to, 0)).collect(),
+        end_after_ms,
+        what: format!("slows {link} down by {by}"),
+        what_ends: format!("{link} is as fast as before"),
+        hosts: vec![link.from.clone(), link.to.clone()],
+    }
+}
+
+/// A lost message is over at once; what follows from it is not.
+fn message(fault: &Fault) -> Effects {
     if let Some(message) = &fault.lose {
         return Effects {
+            kind: "lose",
+            end_after_ms: Some(0),
             what: format!("loses message {message}"),
             hosts: vec![message.from.clone(), message.to.clone()],
             ..Effects::default()
@@ -96,6 +202,7 @@ pub fn effects(fault: &Fault) -> Effects {
     let message = fault.delay.as_ref().expect("a checked fault has an action");
     let by = fault.by.expect("a checked delay says by how much");
     Effects {
+        kind: "delay",
         end_after_ms: Some(by.ms()),
         what: format!("delays message {message} by {by}"),
         what_ends: format!("lets message {message} go on"),
@@ -104,15 +211,21 @@ pub fn effects(fault: &Fault) -> Effects {
     }
 }
 
-fn cut(link: &Link, fault: &Fault) -> Effects {
-    let lost = fault.mode == Some(CutMode::Lost);
+fn ways(link: &Link) -> Vec<(String, String)> {
     let mut ways = vec![(link.from.clone(), link.to.clone())];
     if link.both {
         ways.push((link.to.clone(), link.from.clone()));
     }
+    ways
+}
+
+fn cut(link: &Link, fault: &Fault) -> Effects {
+    let lost = fault.mode == Some(CutMode::Lost);
+    let ways = ways(link);
     let to_cut = |(from, to): &(String, String)| Action::Cut { from: from.clone(), to: to.clone(), lost };
     let to_mend = |(from, to): &(String, String)| Action::Mend { from: from.clone(), to: to.clone() };
     Effects {
+        kind: "cut",
         begin: ways.iter().map(to_cut).collect(),
         end: ways.iter().map(to_mend).collect(),
         end_after_ms: fault.heal.map(|span| span.ms()),
@@ -125,8 +238,11 @@ fn cut(link: &Link, fault: &Fault) -> Effects {
 fn crash(host: &str, fault: &Fault) -> Effects {
     let silent = fault.silent == Some(true);
     let how = if silent { "silently: nobody is told" } else { "loudly: its kernel closes its connections" };
+    let upgrade =
+        fault.upgrade.clone().map(|policy| Action::Change(Change::Upgrade { host: host.into(), policy }));
     Effects {
-        begin: vec![Action::Kill { host: host.into(), silent }],
+        kind: "crash",
+        begin: std::iter::once(Action::Kill { host: host.into(), silent }).chain(upgrade).collect(),
         end: vec![Action::Start(host.into())],
         end_after_ms: fault.restart.map(|span| span.ms()),
         what: format!("crashes {host} {how}"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use onceproof_gateway::world::{BoxFuture, SharedWorld};
 
 use super::{
+    action::Change,
     actors::{
         database::{self, WatchedStore},
         producer::{self, Producer},
@@ -68,8 +69,15 @@ impl Cast for Company {
         }
     }
 
+    fn change(&self, change: &Change) {
+        match change {
+            Change::LoseCommits(commits) => self.store.lose_commits(*commits),
+            Change::Upgrade { host, policy } => self.subject.upgrade(host, policy),
+        }
+    }
+
     fn curtain(&self, now_ms: u64) {
-        for record in self.subject.records() {
+        for record in self.subject.records(now_ms) {
             self.stage.record(now_ms, HARNESS, record);
         }
     }

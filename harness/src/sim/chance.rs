@@ -23,7 +23,7 @@ impl Chance {
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.stream.next_u64()
     }
 
@@ -31,7 +31,7 @@ impl Chance {
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
         let width = high - low + 1;
         // The bias is below width / 2^64, which no run can see.
-        low + self.next() % width
+        low + self.draw() % width
     }
 
     /// Fills `bytes`.

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use onceproof_gateway::world::{BoxFuture, SharedWorld};
 use serde::Serialize;
 
-use super::stage::Stage;
+use super::{action::Change, stage::Stage};
 
 /// What each host runs.
 pub trait Cast: Send + Sync + 'static {
     /// The program of `host`, begun anew at each start.
     fn program(&self, host: &str, world: SharedWorld) -> BoxFuture<()>;
+
+    /// Something changes behind the network.
+    fn change(&self, change: &Change);
 
     /// Called once, when the bound after the heal has passed: write what stands at the end into the history.
     fn curtain(&self, now_ms: u64);
@@ -56,3 +59,15 @@ pub trait Engine {
 #[derive(Debug, thiserror::Error)]
 #[error("this engine cannot play it: {0}")]
 pub struct CannotPlay(pub String);
+
+impl CannotPlay {
+    /// Why a binary whose tokio cannot be seeded plays nothing.
+    pub(super) fn unseeded() -> Self {
+        Self(
+            "this binary was built without `--cfg tokio_unstable`, so tokio's own choices cannot be seeded; build it \
+             from the repository's root, where .cargo/config.toml sets the flag, and with RUSTFLAGS unset or \
+             containing it"
+                .into(),
+        )
+    }
+}

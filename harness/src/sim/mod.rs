@@ -9,4 +9,5 @@ pub mod digest;
 pub mod engine;
 pub mod event;
 pub mod stage;
+pub mod turmoil;
 pub mod wire;

@@ -127,6 +127,12 @@ impl Stage {
         self.state.lock().expect("a panic on the stage ends the run")
     }
 
+    /// The faults of the plan, for an engine to see whether it can play them.
+    #[must_use]
+    pub fn faults(&self) -> Vec<Fault> {
+        self.lock().faults.iter().map(|waiting| waiting.fault.clone()).collect()
+    }
+
     /// Writes an event into the history.
     pub fn record(&self, at_ms: u64, host: &str, event: Event) {
         self.lock().record(at_ms, host, event);
@@ -330,7 +336,12 @@ impl State {
         let number = waiting.number;
         let effects = waiting.effects.clone();
         self.strikes += 1;
-        let event = Event::Fault { fault: number, what: effects.what, hosts: effects.hosts };
+        let event = Event::Fault {
+            fault: number,
+            kind: effects.kind.into(),
+            what: effects.what,
+            hosts: effects.hosts,
+        };
         self.record(now_ms, HARNESS, event);
         if !effects.begin.is_empty() {
             self.schedule(now_ms, Due { fault: number, actions: effects.begin, ends: false });
@@ -344,9 +355,7 @@ impl State {
         let waiting = &mut self.faults[index];
         waiting.ended = true;
         let event = Event::FaultEnds { fault: waiting.number, what: waiting.effects.what_ends.clone() };
-        if !waiting.effects.what_ends.is_empty() {
-            self.record(now_ms, HARNESS, event);
-        }
+        self.record(now_ms, HARNESS, event);
     }
 }
 

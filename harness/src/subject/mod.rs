@@ -2,7 +2,7 @@
 
 mod reference;
 
-pub use reference::ReferenceGateway;
+pub use reference::{Policies, ReferenceGateway};
 
 use onceproof_gateway::world::{BoxFuture, SharedWorld};
 
@@ -13,6 +13,9 @@ pub trait Subject: Send + Sync + 'static {
     /// The process on one of its hosts, begun anew at each start of that host.
     fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()>;
 
-    /// Its records as they stand, as [`Event::Record`]s.
-    fn records(&self) -> Vec<Event>;
+    /// From its next start on, the process on `host` runs with these policy fields: another release.
+    fn upgrade(&self, host: &str, policy: &toml::Table);
+
+    /// Its records as they stand at `now_ms` after the run began, as [`Event::Record`]s.
+    fn records(&self, now_ms: u64) -> Vec<Event>;
 }

@@ -8,7 +8,7 @@ use std::{
 use onceproof_gateway::{
     gateway::{self, GatewayConfig},
     http::Instance,
-    policy::{Answers, Policy},
+    policy::{Answers, Policy, PolicyError},
     provider::{Ability, ProviderConfig},
     store::{RemoteStore, Store},
     world::{BoxFuture, SharedWorld},
@@ -20,7 +20,7 @@ use crate::{
     sim::{
         actors::{
             database::{InProcessStore, WatchedStore},
-            producer::{INSTANCE, TOKEN},
+            producer::{TENANTS, Tenant},
             whatsapp,
         },
         cast::DATABASE,
@@ -29,27 +29,58 @@ use crate::{
     },
 };
 
+/// A profile, and what a plan decides otherwise.
+#[derive(Debug, Clone)]
+pub struct Policies {
+    /// The profile's name.
+    pub profile: String,
+    /// The plan's policy fields.
+    pub fields: toml::Table,
+    /// Every period is divided by this.
+    pub slower: u32,
+}
+
+impl Policies {
+    /// The policy with some fields on top.
+    ///
+    /// # Errors
+    /// When the profile is unknown, or a field is none.
+    pub fn with(&self, fields: &toml::Table) -> Result<Policy, PolicyError> {
+        let mut all = self.fields.clone();
+        all.extend(fields.clone());
+        Ok(Policy::profile_with(&self.profile, &all)?.scaled_down_by(self.slower))
+    }
+}
+
 /// The reference gateway under one policy, on as many hosts as a plan has.
 pub struct ReferenceGateway {
-    policy: Policy,
+    policies: Policies,
     ability: Ability,
     stage: Arc<Stage>,
     shared: WatchedStore,
     /// Stores in the memory of a process, by host, with its incarnation: a restart begins an empty one.
     in_process: Mutex<BTreeMap<String, (u32, WatchedStore)>>,
+    /// What a later release decides otherwise, by host.
+    upgrades: Mutex<BTreeMap<String, toml::Table>>,
 }
 
 impl ReferenceGateway {
-    /// The gateway under `policy`, whose durable records are in `shared`.
+    /// The gateway under these policies, whose durable records are in `shared`.
     #[must_use]
-    pub fn new(policy: Policy, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
-        Self { policy, ability, stage, shared, in_process: Mutex::new(BTreeMap::new()) }
+    pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
+        Self { policies, ability, stage, shared, in_process: Mutex::default(), upgrades: Mutex::default() }
     }
 
-    fn store(&self, host: &str, world: &SharedWorld) -> Arc<dyn Store> {
-        match self.policy.answers {
+    fn policy_on(&self, host: &str) -> Policy {
+        let upgrades = self.upgrades.lock().expect("a panic in a gateway ends the run");
+        let upgrade = upgrades.get(host).cloned().unwrap_or_default();
+        self.policies.with(&upgrade).expect("a plan's policy fields were tried before it was played")
+    }
+
+    fn store(&self, host: &str, world: &SharedWorld, policy: &Policy) -> Arc<dyn Store> {
+        match policy.answers {
             Answers::Durable => {
-                Arc::new(RemoteStore::new(Arc::clone(world), DATABASE, STORE_PORT, self.policy.store_timeout))
+                Arc::new(RemoteStore::new(Arc::clone(world), DATABASE, STORE_PORT, policy.store_timeout))
             }
             Answers::Memory => {
                 let mut in_process = self.in_process.lock().expect("a panic in a gateway ends the run");
@@ -64,16 +95,21 @@ impl ReferenceGateway {
     }
 }
 
+fn instance(tenant: &Tenant) -> Instance {
+    Instance {
+        id: tenant.instance.into(),
+        token: tenant.token.into(),
+        phone_number_id: tenant.phone_number_id.into(),
+    }
+}
+
 impl Subject for ReferenceGateway {
     fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
-        let store = self.store(host, &world);
+        let policy = self.policy_on(host);
+        let store = self.store(host, &world, &policy);
         let config = GatewayConfig {
-            policy: self.policy.clone(),
-            instances: vec![Instance {
-                id: INSTANCE.into(),
-                token: TOKEN.into(),
-                phone_number_id: "15550001".into(),
-            }],
+            policy,
+            instances: TENANTS.iter().map(instance).collect(),
             provider: ProviderConfig {
                 host: whatsapp::HOST.into(),
                 port: HTTP_PORT,
@@ -87,13 +123,14 @@ impl Subject for ReferenceGateway {
         })
     }
 
-    fn records(&self) -> Vec<Event> {
-        match self.policy.answers {
-            Answers::Durable => self.shared.records(),
-            Answers::Memory => {
-                let in_process = self.in_process.lock().expect("a panic in a gateway ends the run");
-                in_process.values().flat_map(|(_, store)| store.records()).collect()
-            }
-        }
+    fn upgrade(&self, host: &str, policy: &toml::Table) {
+        let mut upgrades = self.upgrades.lock().expect("a panic in a gateway ends the run");
+        upgrades.insert(host.into(), policy.clone());
+    }
+
+    fn records(&self, now_ms: u64) -> Vec<Event> {
+        let in_process = self.in_process.lock().expect("a panic in a gateway ends the run");
+        let in_memory = in_process.values().flat_map(|(_, store)| store.records(now_ms));
+        self.shared.records(now_ms).into_iter().chain(in_memory).collect()
     }
 }

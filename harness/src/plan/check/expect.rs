@@ -130,9 +130,6 @@ fn said_at(file: &File<'_>, profile: &str, ability: Ability) -> Place {
 }
 
 /// An ability as it is written.
-const fn word(ability: Ability) -> &'static str {
-    match ability {
-        Ability::Keyed => "keyed",
-        Ability::Opaque => "opaque",
-    }
+fn word(ability: Ability) -> &'static str {
+    ability.name()
 }

@@ -4,21 +4,24 @@ use std::collections::BTreeSet;
 
 use super::File;
 use crate::plan::places::Place;
-use crate::plan::{Fault, PlanError, Scenario, Span, Trigger, meant, names};
+use crate::plan::{Fault, PlanError, Scenario, Span, Trigger, Vary, meant, names};
 
 const FAULTS_MAX: usize = 1_000;
 
 /// The actions, of which a fault has exactly one.
-const ACTIONS: [&str; 6] = ["cut", "lose", "delay", "crash", "freeze", "refuse"];
+const ACTIONS: [&str; 9] =
+    ["cut", "slow", "lose", "delay", "crash", "freeze", "refuse", "clock", "lose_commits"];
 
 /// What only says something beside one of these actions.
-const DETAILS: [(&str, &[&str]); 6] = [
+const DETAILS: [(&str, &[&str]); 8] = [
     ("mode", &["cut"]),
-    ("by", &["delay"]),
+    ("by", &["delay", "slow"]),
     ("silent", &["crash"]),
     ("restart", &["crash"]),
+    ("upgrade", &["crash"]),
     ("thaw", &["freeze"]),
-    ("heal", &["cut", "refuse"]),
+    ("offset", &["clock"]),
+    ("heal", &["cut", "slow", "refuse", "clock"]),
 ];
 
 /// What the faults of a scenario may name.
@@ -26,16 +29,21 @@ struct Known<'a> {
     ops: BTreeSet<&'a str>,
     hosts: Vec<String>,
     gateways: Vec<String>,
+    points: Vec<&'static str>,
 }
 
 pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanError> {
     let place = Place::root().key("fault");
     file.at_most(&place, "faults", scenario.faults.len(), FAULTS_MAX)?;
+    let most = scenario.vary.gateways.iter().copied().max().unwrap_or(0);
+    let gateways = scenario.world.gateways.max(most);
     let known = Known {
         ops: scenario.ops(),
-        hosts: names::hosts(scenario.world.gateways),
-        gateways: names::gateways(scenario.world.gateways),
+        hosts: names::hosts(gateways),
+        gateways: names::gateways(gateways),
+        points: names::points(!scenario.vary.points.is_empty()),
     };
+    vary(file, &scenario.vary)?;
     for (i, fault) in scenario.faults.iter().enumerate() {
         let here = place.item(i);
         let action = action(file, &here, fault)?;
@@ -46,6 +54,22 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
         }
         hosts(file, &here, fault, &known)?;
         lengths(file, &here, fault)?;
+    }
+    Ok(())
+}
+
+/// What placeholders stand for.
+fn vary(file: &File<'_>, vary: &Vary) -> Result<(), PlanError> {
+    let place = Place::root().key("vary");
+    for (i, point) in vary.points.iter().enumerate() {
+        file.known(&place.key("points").item(i), "point", point, &names::points(false))?;
+    }
+    for (i, gateways) in vary.gateways.iter().enumerate() {
+        let here = place.key("gateways").item(i);
+        file.within(&here, "the number of gateways", *gateways as usize, 1, 8)?;
+    }
+    for (i, nth) in vary.messages.iter().enumerate() {
+        file.within(&place.key("messages").item(i), "the number of a message", *nth as usize, 1, 1_000)?;
     }
     Ok(())
 }
@@ -73,10 +97,15 @@ fn details(file: &File<'_>, place: &Place, fault: &Fault, action: &str) -> Resul
                 .help(format!("it belongs to {}", meant::list(actions))));
         }
     }
-    if action == "delay" && fault.by.is_none() {
+    if matches!(action, "delay" | "slow") && fault.by.is_none() {
         return Err(file
-            .mistaken_key(&place.key("delay"), "the delay does not say how long")
+            .mistaken_key(&place.key(action), "the delay does not say how long")
             .help("add `by`, such as `by = \"40s\"`"));
+    }
+    if action == "clock" && fault.offset.is_none() {
+        return Err(file
+            .mistaken_key(&place.key("clock"), "the clock is not said to be off")
+            .help("add `offset`, such as `offset = \"+5m\"`"));
     }
     Ok(())
 }
@@ -111,7 +140,7 @@ fn trigger(file: &File<'_>, place: &Place, trigger: &Trigger, known: &Known<'_>)
         file.known(&place.key("effect"), "operation", op, &known.ops.iter().collect::<Vec<_>>())?;
     }
     if let Some(point) = &trigger.point {
-        file.known(&place.key("point"), "point", point, onceproof_gateway::points::ALL)?;
+        file.known(&place.key("point"), "point", point, &known.points)?;
     }
     if let Some(message) = &trigger.message {
         link(file, &place.key("message"), &message.from, &message.to, known)?;
@@ -142,8 +171,13 @@ fn beside(file: &File<'_>, place: &Place, field: &str, fits: bool, owners: &str)
 }
 
 fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known<'_>) -> Result<(), PlanError> {
-    if let Some(cut) = &fault.cut {
-        link(file, &place.key("cut"), &cut.from, &cut.to, known)?;
+    for (field, cut) in [("cut", &fault.cut), ("slow", &fault.slow)] {
+        if let Some(cut) = cut {
+            link(file, &place.key(field), &cut.from, &cut.to, known)?;
+        }
+    }
+    if let Some(host) = &fault.clock {
+        file.known(&place.key("clock"), "gateway", host, &known.gateways)?;
     }
     for (field, message) in [("lose", &fault.lose), ("delay", &fault.delay)] {
         if let Some(message) = message {
@@ -184,6 +218,11 @@ fn lengths(file: &File<'_>, place: &Place, fault: &Fault) -> Result<(), PlanErro
 fn has(fault: &Fault, field: &str) -> bool {
     match field {
         "cut" => fault.cut.is_some(),
+        "slow" => fault.slow.is_some(),
+        "clock" => fault.clock.is_some(),
+        "offset" => fault.offset.is_some(),
+        "lose_commits" => fault.lose_commits.is_some(),
+        "upgrade" => fault.upgrade.is_some(),
         "lose" => fault.lose.is_some(),
         "delay" => fault.delay.is_some(),
         "crash" => fault.crash.is_some(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::File;
 use crate::plan::places::Place;
-use crate::plan::{PlanError, Scenario, ScriptedAnswer, Send, names};
+use crate::plan::{PlanError, Scenario, ScriptedAnswer, Send, Step, names};
 
 const STEPS_MAX: usize = 1_000;
 const TIMES_MAX: usize = 1_000;
@@ -25,8 +25,10 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
     let gateways = names::gateways(scenario.world.gateways);
     let (mut first_of, mut sends): (BTreeMap<&str, &Send>, usize) = Default::default();
     for (i, step) in scenario.steps.iter().enumerate() {
+        let Some(send) = one_action(file, &place.item(i), step, &ops, &gateways)? else {
+            continue;
+        };
         let here = place.item(i).key("send");
-        let send = &step.send;
         one_send(file, &here, send, &gateways)?;
         match first_of.get(send.op.as_str()) {
             None => first(file, &here, send)?,
@@ -38,6 +40,30 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
         file.at_most(&here, "sends", sends, SENDS_MAX)?;
     }
     answers(file, &scenario.answers)
+}
+
+/// The send of a step, if that is what it does.
+fn one_action<'s>(
+    file: &File<'_>,
+    place: &Place,
+    step: &'s Step,
+    ops: &BTreeSet<&str>,
+    gateways: &[String],
+) -> Result<Option<&'s Send>, PlanError> {
+    let given = [step.send.is_some(), step.look_up.is_some(), step.resolve.is_some()];
+    if given.into_iter().filter(|given| *given).count() != 1 {
+        return Err(file
+            .mistake(place, "a step does exactly one thing")
+            .help("give one of `send`, `look_up` and `resolve`"));
+    }
+    let look_up = step.look_up.as_ref().map(|look_up| ("look_up", &look_up.op, &look_up.via));
+    let resolve = step.resolve.as_ref().map(|resolve| ("resolve", &resolve.op, &resolve.via));
+    if let Some((field, op, via)) = look_up.or(resolve) {
+        let here = place.key(field);
+        file.known(&here.key("op"), "operation", op, &ops.iter().collect::<Vec<_>>())?;
+        file.known(&here.key("via"), "gateway", via, gateways)?;
+    }
+    Ok(step.send.as_ref())
 }
 
 fn one_send(file: &File<'_>, place: &Place, send: &Send, gateways: &[String]) -> Result<(), PlanError> {
@@ -56,11 +82,17 @@ fn one_send(file: &File<'_>, place: &Place, send: &Send, gateways: &[String]) ->
     for (i, host) in send.via.iter().enumerate() {
         file.known(&via.item(i), "gateway", host, gateways)?;
     }
+    file.known(&place.key("route"), "route", &send.route, &names::ROUTES)?;
+    file.known(&place.key("prefix"), "prefix", &send.prefix, &names::PREFIXES)?;
+    file.known(&place.key("instance"), "tenant", &send.instance, &names::INSTANCES)?;
     file.at_most(&place.key("retry"), "retries", send.retry.as_ref().map_or(0, Vec::len), RETRIES_MAX)
 }
 
 /// The first step of an operation says what is sent.
 fn first(file: &File<'_>, place: &Place, send: &Send) -> Result<(), PlanError> {
+    if let Some(body) = &send.body {
+        return marked(file, &place.key("body"), body, &send.op);
+    }
     for (field, value) in [("to", &send.to), ("text", &send.text)] {
         if value.as_ref().is_none_or(String::is_empty) {
             return Err(file
@@ -71,9 +103,21 @@ fn first(file: &File<'_>, place: &Place, send: &Send) -> Result<(), PlanError> {
     Ok(())
 }
 
+/// Without its marker an effect could be attributed to no operation.
+fn marked(file: &File<'_>, place: &Place, body: &str, op: &str) -> Result<(), PlanError> {
+    let marker = format!("[{op}]");
+    if body.contains(&marker) {
+        return Ok(());
+    }
+    Err(file
+        .mistake(place, format!("the body does not bear the marker of `{op}`"))
+        .help(format!("end its text with `{marker}`")))
+}
+
 /// A repetition sends the same content under the same key.
 fn repetition(file: &File<'_>, place: &Place, send: &Send, first: &Send) -> Result<(), PlanError> {
     let fields = [
+        ("route", &Some(send.route.clone()), &Some(first.route.clone())),
         ("to", &send.to, &first.to),
         ("text", &send.text, &first.text),
         ("key_of", &send.key_of, &first.key_of),

@@ -14,7 +14,7 @@ use onceproof_gateway::{
 
 use crate::{
     history::Event,
-    sim::{digest::Kind, stage::Stage, wire::STORE_PORT},
+    sim::{clock::wall_ms, digest::Kind, stage::Stage, wire::STORE_PORT},
 };
 
 /// The transaction is in hand; nothing of it is visible.
@@ -22,11 +22,18 @@ pub const BEFORE_COMMIT: &str = "before-commit";
 /// The transaction is durable; nobody knows yet.
 pub const AFTER_COMMIT: &str = "after-commit";
 
+/// The points of this host.
+pub const POINTS: &[&str] = &[BEFORE_COMMIT, AFTER_COMMIT];
+
+const UNPOISONED: &str = "a panic in the store ends the run";
+
 /// A store that several hosts may share, and the stage that hears of every statement.
 #[derive(Clone)]
 pub struct WatchedStore {
     name: Arc<str>,
     sqlite: Arc<Mutex<SqliteStore>>,
+    /// Every command that changed something, in order: what a database that loses commits still has.
+    commits: Arc<Mutex<Vec<Command>>>,
     stage: Arc<Stage>,
 }
 
@@ -37,15 +44,18 @@ impl WatchedStore {
     /// When SQLite cannot make one.
     pub fn open(name: &str, stage: Arc<Stage>) -> Result<Self, OpenError> {
         let sqlite = SqliteStore::in_memory()?;
-        Ok(Self { name: name.into(), sqlite: Arc::new(Mutex::new(sqlite)), stage })
+        Ok(Self { name: name.into(), sqlite: Arc::new(Mutex::new(sqlite)), commits: Arc::default(), stage })
     }
 
     /// Executes one command, and records it as done at `at_ms` on `host`.
     fn execute(&self, at_ms: u64, host: &str, command: &Command) -> Result<Answer, StoreError> {
-        let answer = self.sqlite.lock().expect("a panic in the store ends the run").execute(command);
+        let answer = self.sqlite.lock().expect(UNPOISONED).execute(command);
         let statement = serde_json::to_vec(&(command, &answer.as_ref().ok())).unwrap_or_default();
         self.stage.digest(Kind::Statement, &[host.as_bytes(), &statement]);
         if let Ok(answer) = &answer {
+            if changes(command, &answer.reply) {
+                self.commits.lock().expect(UNPOISONED).push(command.clone());
+            }
             for event in events(&self.name, command, &answer.reply) {
                 self.stage.record(at_ms, host, event);
             }
@@ -53,15 +63,29 @@ impl WatchedStore {
         answer
     }
 
+    /// Forgets the last `n` commits: the state is made again from the earlier ones.
+    pub fn lose_commits(&self, n: u32) {
+        let mut commits = self.commits.lock().expect(UNPOISONED);
+        let kept = commits.len().saturating_sub(n as usize);
+        commits.truncate(kept);
+        let mut rebuilt = SqliteStore::in_memory().expect("SQLite opens in memory");
+        for command in commits.iter() {
+            // It was executed before, on the same state.
+            let _ = rebuilt.execute(command);
+        }
+        *self.sqlite.lock().expect(UNPOISONED) = rebuilt;
+    }
+
     /// Every record as it stands.
-    pub fn records(&self) -> Vec<Event> {
-        let records = self.sqlite.lock().expect("a panic in the store ends the run").records();
+    pub fn records(&self, now_ms: u64) -> Vec<Event> {
+        let records = self.sqlite.lock().expect(UNPOISONED).records();
         let to_event = |record: Record| Event::Record {
             scope: record.slot.scope,
             key: record.slot.key,
             state: record.state,
             status: record.status,
             reference: record.reference,
+            overdue_ms: record.due_ms.and_then(|due_ms| u64::try_from(wall_ms(now_ms) - due_ms).ok()),
         };
         records.unwrap_or_default().into_iter().map(to_event).collect()
     }
@@ -158,6 +182,18 @@ fn store_event(store: &str, command: &str, slot: &Slot, reply: &str, state: Opti
         reply: reply.into(),
         state,
         reference: None,
+    }
+}
+
+/// Whether a transaction changed anything that a later one can see.
+fn changes(command: &Command, reply: &Reply) -> bool {
+    match reply {
+        Reply::Claimed { .. } | Reply::Applied | Reply::Ask { .. } => true,
+        Reply::Meets { .. } => matches!(command, Command::Fence { .. }),
+        Reply::Swept { released, unknown, expired, forgotten } => {
+            [released, unknown, expired, forgotten].iter().any(|slots| !slots.is_empty())
+        }
+        Reply::Mismatch { .. } | Reply::Absent | Reply::Fenced { .. } => false,
     }
 }
 

@@ -58,10 +58,5 @@ fn runtime(seed: u64) -> Result<tokio::runtime::Runtime, CannotPlay> {
 
 #[cfg(not(tokio_unstable))]
 fn runtime(_seed: u64) -> Result<tokio::runtime::Runtime, CannotPlay> {
-    Err(CannotPlay(
-        "this binary was built without `--cfg tokio_unstable`, so tokio's own choices cannot be seeded; build it \
-         from the repository's root, where .cargo/config.toml sets the flag, and with RUSTFLAGS unset or \
-         containing it"
-            .into(),
-    ))
+    Err(CannotPlay::unseeded())
 }

@@ -28,6 +28,8 @@ struct Host {
     generation: u32,
     alive: bool,
     frozen: bool,
+    /// How far its wall clock is off.
+    clock_offset_ms: i64,
     tasks: BTreeMap<u64, Arc<Slot>>,
     spawned: u64,
 }
@@ -106,6 +108,7 @@ impl Hosts {
             generation: 0,
             alive: false,
             frozen: false,
+            clock_offset_ms: 0,
             tasks: BTreeMap::new(),
             spawned: 0,
         });
@@ -176,6 +179,16 @@ impl Hosts {
             drop(future);
             slot.wake();
         }
+    }
+
+    /// Sets its wall clock off by so much.
+    pub fn set_clock(&self, host: usize, offset_ms: i64) {
+        self.lock()[host].clock_offset_ms = offset_ms;
+    }
+
+    /// How far its wall clock is off.
+    pub fn clock_offset_ms(&self, host: usize) -> i64 {
+        self.lock()[host].clock_offset_ms
     }
 
     /// Its tasks are not polled until it thaws.

@@ -8,7 +8,7 @@ use std::{
 };
 
 use tokio::time::{Duration, Instant};
-use turmoil_net::{EnterGuard, Packet, TcpSegment, netstat};
+use turmoil_net::{EnterGuard, NetstatState, Packet, TcpSegment, netstat};
 
 use super::{
     hosts::Hosts,
@@ -45,6 +45,8 @@ pub struct Pump<'a> {
     /// Directions between hosts that are cut, and whether their packets are lost.
     cuts: BTreeMap<(usize, usize), bool>,
     held: Vec<Packet>,
+    /// How much longer packets take in a direction, in milliseconds.
+    slow: BTreeMap<(usize, usize), u64>,
     /// Lanes that lost a segment. This stack never fills the hole, so they are reset when faults heal.
     holed: BTreeSet<LaneName>,
     /// Hosts that died silently: nothing reaches or leaves them.
@@ -71,6 +73,7 @@ impl<'a> Pump<'a> {
             lanes: BTreeMap::new(),
             cuts: BTreeMap::new(),
             held: Vec::new(),
+            slow: BTreeMap::new(),
             holed: BTreeSet::new(),
             dark: BTreeSet::new(),
             refusing: BTreeSet::new(),
@@ -151,7 +154,7 @@ impl<'a> Pump<'a> {
             }
             let packet = next.remove();
             if !self.hosts.by_ip(packet.dst).is_some_and(|host| self.dark.contains(&host)) {
-                self.net.deliver(packet);
+                self.deliver(packet);
             }
         }
     }
@@ -186,6 +189,13 @@ impl<'a> Pump<'a> {
             Action::Admit(host) => {
                 self.refusing.remove(&self.hosts.by_name(&host));
             }
+            Action::Slow { from, to, by_ms } => {
+                self.slow.insert((self.hosts.by_name(&from), self.hosts.by_name(&to)), by_ms);
+            }
+            Action::SetClock { host, offset_ms } => {
+                self.hosts.set_clock(self.hosts.by_name(&host), offset_ms);
+            }
+            Action::Change(change) => self.play.cast.change(&change),
         }
     }
 
@@ -214,9 +224,25 @@ impl<'a> Pump<'a> {
             for lane in [lane, lane.back()] {
                 let dark = self.hosts.by_ip(lane.destination.ip()).is_some_and(|h| self.dark.contains(&h));
                 if !dark {
-                    self.net.deliver(lane.reset());
+                    self.deliver(lane.reset());
                 }
             }
+        }
+    }
+
+    /// A connection that never opened belongs to its listener, which takes it along when it closes. This stack
+    /// forgets whose it is once it is reset, and holds the port for ever: such resets are swallowed.
+    fn deliver(&self, packet: Packet) {
+        let unborn = LaneName::of(&packet).is_some_and(|(name, segment)| {
+            segment.flags.rst
+                && netstat(packet.dst).entries.iter().any(|entry| {
+                    entry.peer == Some(name.source)
+                        && entry.local.port() == name.destination.port()
+                        && entry.state == Some(NetstatState::SynReceived)
+                })
+        });
+        if !unborn {
+            self.net.deliver(packet);
         }
     }
 
@@ -319,7 +345,7 @@ impl<'a> Pump<'a> {
             }
             Fate::Late(by_ms) => self.fly(packet, by_ms, now_ms),
             Fate::Passes if is_pure_ack(segment) => self.net.deliver(packet),
-            Fate::Passes => self.fly(packet, 0, now_ms),
+            Fate::Passes => self.fly(packet, self.slow.get(&link).copied().unwrap_or(0), now_ms),
         }
     }
 
@@ -354,7 +380,7 @@ impl<'a> Pump<'a> {
     fn fly(&mut self, packet: Packet, extra_ms: u64, now_ms: u64) {
         let Some((name, _)) = LaneName::of(&packet) else { return };
         let latency_ms = self.chance.between(LATENCY_MIN_MS, LATENCY_MAX_MS) + extra_ms;
-        let tie = self.chance.next();
+        let tie = self.chance.draw();
         let lane = self.lanes.entry(name).or_insert_with(|| Lane::new(name));
         let at_ms = now_ms + latency_ms;
         if at_ms > lane.last.0 {

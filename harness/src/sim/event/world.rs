@@ -27,7 +27,7 @@ impl HostWorld {
 
 impl World for HostWorld {
     fn clock_ms(&self) -> i64 {
-        clock::wall_ms(self.now_ms())
+        clock::wall_ms(self.now_ms()) + self.hosts.clock_offset_ms(self.host)
     }
 
     fn since_boot(&self) -> Duration {

@@ -1,0 +1,242 @@
+//! Does what the plan's steps say, each attempt with the key of its operation.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+use http::{Request, Response, header};
+use onceproof_gateway::{
+    client::{ClientError, Connection},
+    world::{SharedWorld, within},
+};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::json;
+
+use super::{
+    answer::Answer,
+    request::{content, key, request, scope},
+    tenants::{ADMIN_TOKEN, tenant},
+};
+use crate::{
+    history::Event,
+    plan::{KnownBy, LookUp, OperatorVerdict, Resolve, Scenario, Send, Step},
+    sim::{
+        stage::{BOOT_MS, Stage},
+        wire::HTTP_PORT,
+    },
+};
+
+/// Its name on the network.
+pub const HOST: &str = "producer";
+
+/// All producers of a run, and the operator.
+pub struct Producer {
+    world: SharedWorld,
+    stage: Arc<Stage>,
+    scenario: Arc<Scenario>,
+    seed: u64,
+    calls: AtomicU32,
+    steps_left: AtomicU32,
+    /// The last message id and reference that anybody heard of an operation.
+    heard: Mutex<BTreeMap<String, (Option<String>, Option<String>)>>,
+}
+
+impl Producer {
+    /// The producers of `scenario`.
+    #[must_use]
+    pub fn new(world: SharedWorld, stage: Arc<Stage>, scenario: Arc<Scenario>, seed: u64) -> Arc<Self> {
+        let steps_left = AtomicU32::new(scenario.steps.len() as u32);
+        let calls = AtomicU32::new(0);
+        Arc::new(Self { world, stage, scenario, seed, calls, steps_left, heard: Mutex::default() })
+    }
+
+    /// Does every step at its time.
+    pub fn run(self: &Arc<Self>) {
+        for index in 0..self.scenario.steps.len() {
+            let this = Arc::clone(self);
+            self.world.spawn(Box::pin(async move {
+                let step = &this.scenario.steps[index];
+                this.world.sleep(Duration::from_millis(BOOT_MS + step.at.ms())).await;
+                this.step(step).await;
+                if this.steps_left.fetch_sub(1, Ordering::Relaxed) == 1 {
+                    this.stage.finish();
+                }
+            }));
+        }
+    }
+
+    async fn step(&self, step: &Step) {
+        if let Some(send) = &step.send {
+            let all = (0..send.times).map(|number| self.send_until_definite(send, number));
+            futures::future::join_all(all).await;
+        }
+        if let Some(look_up) = &step.look_up {
+            self.look_up(look_up).await;
+        }
+        if let Some(resolve) = &step.resolve {
+            self.resolve(resolve).await;
+        }
+    }
+
+    async fn send_until_definite(&self, send: &Send, number: u32) {
+        let pauses = send.retry.as_ref().unwrap_or(&self.scenario.world.producer.retry);
+        for attempt in 0..=pauses.len() as u32 {
+            let via = &send.via[(number + attempt) as usize % send.via.len()];
+            if self.attempt(send, via, attempt + 1).await {
+                return;
+            }
+            if let Some(pause) = pauses.get(attempt as usize) {
+                self.world.sleep(Duration::from_millis(pause.ms())).await;
+            }
+        }
+        self.record(Event::GaveUp { op: send.op.clone() });
+    }
+
+    /// One attempt; whether its answer is definite.
+    async fn attempt(&self, send: &Send, via: &str, attempt: u32) -> bool {
+        let call = self.next_call();
+        let content = content(&self.scenario, send);
+        self.record(Event::Request {
+            op: send.op.clone(),
+            call,
+            attempt,
+            to: via.into(),
+            scope: scope(send),
+            key: key(self.seed, send),
+            content: content.digest.clone(),
+        });
+        let answer = match request(self.seed, via, send, content) {
+            Ok(request) => self.call(via, request, send.cut_upload).await,
+            Err(error) => Err(error.to_string()),
+        };
+        let (event, definite) = match &answer {
+            Ok(answer) => (answer.event(&send.op, call), answer.is_definite()),
+            Err(reason) => (Event::NoResponse { op: send.op.clone(), call, reason: reason.clone() }, false),
+        };
+        if let Ok(answer) = answer {
+            self.hear(&send.op, answer);
+        }
+        self.record(event);
+        definite
+    }
+
+    /// One exchange within a producer's patience, or why there was none.
+    async fn call(&self, via: &str, request: Request<Bytes>, cut: bool) -> Result<Answer, String> {
+        let limit = Duration::from_millis(self.scenario.world.producer.timeout.ms());
+        let exchange = async {
+            match cut {
+                false => self.exchange(via, request, limit).await.map_err(|error| error.to_string()),
+                true => self.begin_and_hang_up(via, &request).await,
+            }
+        };
+        match within(&*self.world, limit, exchange).await {
+            Some(response) => response.map(|response| Answer::of(&response)),
+            None => Err("timeout".into()),
+        }
+    }
+
+    async fn exchange(
+        &self,
+        via: &str,
+        request: Request<Bytes>,
+        limit: Duration,
+    ) -> Result<Response<Bytes>, ClientError> {
+        Connection::open(&self.world, via, HTTP_PORT, limit).await?.send(request, limit).await
+    }
+
+    /// Announces the whole body, sends half of it, and is gone.
+    async fn begin_and_hang_up(
+        &self,
+        via: &str,
+        request: &Request<Bytes>,
+    ) -> Result<Response<Bytes>, String> {
+        use tokio::io::AsyncWriteExt as _;
+        let body = request.body();
+        let mut head = format!("POST {} HTTP/1.1\r\ncontent-length: {}\r\n", request.uri(), body.len());
+        for (name, value) in request.headers() {
+            head.push_str(&format!("{name}: {}\r\n", String::from_utf8_lossy(value.as_bytes())));
+        }
+        head.push_str("\r\n");
+        let told = |error: std::io::Error| error.to_string();
+        let mut connection = self.world.connect(via, HTTP_PORT).await.map_err(told)?;
+        connection.write_all(head.as_bytes()).await.map_err(told)?;
+        connection.write_all(&body[..body.len() / 2]).await.map_err(told)?;
+        self.world.sleep(Duration::from_millis(100)).await;
+        Err("the upload was cut".into())
+    }
+
+    /// Asks what became of a message (S11).
+    async fn look_up(&self, look_up: &LookUp) {
+        let Some(send) = self.scenario.first_send(&look_up.op) else { return };
+        let (id, reference) = self.heard_of(&look_up.op);
+        let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        let path = match look_up.by {
+            KnownBy::Id => format!("/v1/messages/{}/status", encode(&id.unwrap_or_default())),
+            KnownBy::Reference => format!("/v1/messages/{}/status", encode(&reference.unwrap_or_default())),
+            KnownBy::Key => format!(
+                "/v1/instances/{}/keys/{}/{}/status",
+                send.instance,
+                encode(&send.route),
+                encode(&key(self.seed, send).unwrap_or_default())
+            ),
+        };
+        let request = Request::get(path)
+            .header(header::HOST, &look_up.via)
+            .header(header::AUTHORIZATION, format!("Bearer {}", tenant(&send.instance).token))
+            .body(Bytes::new());
+        let answer = self.ask(&look_up.via, request).await;
+        let by = match look_up.by {
+            KnownBy::Id => "id",
+            KnownBy::Reference => "reference",
+            KnownBy::Key => "key",
+        };
+        let (status, says) = answer.map_or((None, None), |answer| (Some(answer.status), answer.says));
+        self.record(Event::LookUp { op: look_up.op.clone(), by: by.into(), status, says });
+    }
+
+    /// Settles an unknown message by an operator's word.
+    async fn resolve(&self, resolve: &Resolve) {
+        let (_, reference) = self.heard_of(&resolve.op);
+        let verdict = match resolve.verdict {
+            OperatorVerdict::Sent => "sent",
+            OperatorVerdict::NotSent => "not-sent",
+        };
+        let request = Request::post(format!("/admin/unknown/{}/resolve", reference.unwrap_or_default()))
+            .header(header::HOST, &resolve.via)
+            .header(header::AUTHORIZATION, format!("Bearer {ADMIN_TOKEN}"))
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Bytes::from(json!({ "as": verdict }).to_string()));
+        let answer = self.ask(&resolve.via, request).await;
+        let (status, problem) = answer.map_or((None, None), |answer| (Some(answer.status), answer.problem));
+        self.record(Event::Resolve { op: resolve.op.clone(), verdict: verdict.into(), status, problem });
+    }
+
+    async fn ask(&self, via: &str, request: http::Result<Request<Bytes>>) -> Option<Answer> {
+        self.call(via, request.ok()?, false).await.ok()
+    }
+
+    fn hear(&self, op: &str, answer: Answer) {
+        let mut heard = self.heard.lock().expect("a panic in a producer ends the run");
+        let (id, reference) = heard.entry(op.into()).or_default();
+        *id = answer.message_id.or(id.take());
+        *reference = answer.reference.or(reference.take());
+    }
+
+    fn heard_of(&self, op: &str) -> (Option<String>, Option<String>) {
+        self.heard.lock().expect("a panic in a producer ends the run").get(op).cloned().unwrap_or_default()
+    }
+
+    fn next_call(&self) -> u32 {
+        self.calls.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn record(&self, event: Event) {
+        self.stage.record(self.world.since_boot().as_millis() as u64, HOST, event);
+    }
+}

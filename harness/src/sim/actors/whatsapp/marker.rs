@@ -1,0 +1,28 @@
+//! How an effect is attributed to its operation: by a marker in the content, whatever was done with the key.
+
+use std::collections::BTreeSet;
+
+/// A text with the marker of its operation: `… [cart-7]`.
+#[must_use]
+pub fn marked(text: &str, op: &str) -> String {
+    format!("{text} [{op}]")
+}
+
+/// The operation whose marker the content bears, or `unmarked`.
+pub fn operation<'a>(ops: &'a BTreeSet<String>, content: &str) -> &'a str {
+    ops.iter().find(|op| content.contains(&format!("[{op}]"))).map_or("unmarked", String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_marker_is_found_in_any_content() {
+        let ops = BTreeSet::from(["cart-7".to_owned(), "cart-70".to_owned()]);
+        for text in ["Seu carrinho espera", "a [b] c", "", "]["] {
+            assert_eq!(operation(&ops, &format!("[{{\"x\":\"{}\"}}]", marked(text, "cart-70"))), "cart-70");
+        }
+        assert_eq!(operation(&ops, "no marker [cart-8]"), "unmarked");
+    }
+}
