@@ -60,9 +60,11 @@ fn judge(history: &History) -> Ruling {
             Some(slot) => {
                 let dispatched_ms = marked.get(&slot).copied();
                 let is_unknown = found.is_none_or(|record| record.state == State::Unknown);
-                let forgotten = is_unknown && is_forgotten(history, dispatched_ms, disturbed_until_ms);
-                let lost = || losses.waives(slot, request.index, history.entries.len());
-                forgotten.then_some(PAST_RETENTION).or_else(lost)
+                if is_unknown && is_forgotten(history, dispatched_ms, disturbed_until_ms) {
+                    // From there on the provider is one that cannot be asked, which promises nothing here.
+                    continue;
+                }
+                losses.waives(slot, request.index, history.entries.len())
             }
         };
         let answer = outcome.answer.map(|answer| answer.index);
