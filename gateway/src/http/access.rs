@@ -38,17 +38,17 @@ impl std::fmt::Debug for Instance {
 pub(crate) struct Access {
     instances: BTreeMap<String, Instance>,
     account_token: Option<String>,
-    admin_token: Option<String>,
+    operator_token: Option<String>,
 }
 
 impl Access {
     pub(crate) fn new(
         instances: Vec<Instance>,
         account_token: Option<String>,
-        admin_token: Option<String>,
+        operator_token: Option<String>,
     ) -> Self {
         let instances = instances.into_iter().map(|instance| (instance.id.clone(), instance)).collect();
-        Self { instances, account_token, admin_token }
+        Self { instances, account_token, operator_token }
     }
 
     /// The number at the provider of an instance whose token this is. An instance that is not configured is the
@@ -70,7 +70,7 @@ impl Access {
         }
     }
 
-    /// Every instance whose token the request bears: the path names none (S11). The account's is [`ACCOUNT`], whose
+    /// Every instance whose token the request bears, where the path names none; the account's is [`ACCOUNT`], whose
     /// records are those of the instances that it made.
     pub(super) fn instances_of(&self, headers: &HeaderMap) -> Result<Vec<String>, Problem> {
         let token = bearer_token(headers).ok_or_else(Problem::unauthorized)?;
@@ -83,12 +83,13 @@ impl Access {
         }
     }
 
-    /// Whether this is the operator's token; without one configured there is no such route.
+    /// Whether this is the operator's token. Without one in the configuration there are no such routes.
     pub(super) fn operator(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let Some(known) = &self.admin_token else {
+        let known = self.operator_token.as_slice();
+        if known.is_empty() {
             return Err(Problem::unknown_route());
-        };
-        match bearer_token(headers).is_some_and(|token| is_one_of(token, std::slice::from_ref(known))) {
+        }
+        match bearer_token(headers).is_some_and(|token| is_one_of(token, known)) {
             true => Ok(()),
             false => Err(Problem::unauthorized()),
         }
