@@ -3,7 +3,10 @@
 use rusqlite::{Connection, OptionalExtension, Result, Row, named_params};
 
 use super::{claim::without_expired_answer, horizon::Horizon, slot_of};
-use crate::store::{Reply, Slot, Sought, Unsettled, rows};
+use crate::{
+    message::{ACCOUNT, INSTANCES_SCOPE},
+    store::{Reply, Slot, Sought, Unsettled, rows},
+};
 
 pub(super) fn find(
     db: &Connection,
@@ -25,9 +28,10 @@ pub(super) fn find(
     Ok(Reply::Absent)
 }
 
-/// Whether a scope is one of the instance's: `{instance}/{route}` (S9).
+/// Whether a scope is one of the instance's, `{instance}/{route}`, or the account's own (S9).
 fn is_of(instance: &str, scope: &str) -> bool {
-    scope.strip_prefix(instance).is_some_and(|rest| rest.starts_with("/messages"))
+    (instance == ACCOUNT && scope == INSTANCES_SCOPE)
+        || scope.strip_prefix(instance).is_some_and(|rest| rest.starts_with("/messages"))
 }
 
 fn slots(db: &Connection, sought: &Sought) -> Result<Vec<Slot>> {
