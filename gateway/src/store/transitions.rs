@@ -68,10 +68,13 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
         Command::AskLater { slot, settle_token, next_ask_ms, now_ms: _ } => {
             ask::ask_later(db, slot, *settle_token, *next_ask_ms)
         }
-        Command::Sweep { now_ms, skew_ms, tombstone_ms, askable, sweep_every_ms } => {
-            let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, *askable);
-            sweep::sweep(db, horizon, *sweep_every_ms)
-        }
+        Command::Sweep { now_ms, skew_ms, tombstone_ms, askable, sweep_every_ms } => match next_due_ms(db)? {
+            Some(due_ms) if due_ms <= *now_ms => {
+                let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, *askable);
+                sweep::sweep(db, horizon, *sweep_every_ms)
+            }
+            _ => Ok(sweep::nothing()),
+        },
         Command::Find { sought, instances, now_ms, skew_ms, tombstone_ms } => {
             let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, false);
             find::find(db, sought, instances.as_deref(), horizon)
@@ -93,7 +96,9 @@ pub(super) fn next_due_ms(db: &Connection) -> Result<Option<i64>> {
 
 /// The next fencing token. No delete or sweep resets the sequence, so that none is ever used twice.
 fn next_token(db: &Connection) -> Result<i64> {
-    db.prepare_cached("UPDATE sequence SET last = last + 1 RETURNING last")?.query_row([], |row| row.get(0))
+    // Two statements in one transaction cost less than RETURNING, which makes a temporary table each time.
+    db.prepare_cached("UPDATE sequence SET last = last + 1")?.execute([])?;
+    db.prepare_cached("SELECT last FROM sequence")?.query_row([], |row| row.get(0))
 }
 
 /// SQL for the first sweep of what has expired, at or after a time: at a multiple of the period, so that one sweep

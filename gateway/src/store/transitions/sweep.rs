@@ -11,6 +11,11 @@ const SWEEP_LIMIT: u32 = 500;
 
 /// Sweeps. A `dispatching` record is reconciled as soon as its lease is out, which is far stricter than the five
 /// minutes of S11.
+/// What a sweep says that found nothing due.
+pub(super) fn nothing() -> Reply {
+    Reply::Swept { released: Vec::new(), unknown: Vec::new(), expired: Vec::new(), forgotten: Vec::new() }
+}
+
 pub(super) fn sweep(db: &Connection, horizon: Horizon, every_ms: i64) -> Result<Reply> {
     let swept = |sql: &str| swept(db, horizon, every_ms, sql);
     let released = swept(
