@@ -6,6 +6,8 @@ mod idle;
 mod problem;
 mod serve;
 mod status;
+#[cfg(test)]
+mod tests;
 
 pub use api::Instance;
 pub use problem::{PROBLEM_TYPE_PREFIX, REPLAY, UNPROTECTED};

@@ -97,3 +97,24 @@ fn status(view: &View) -> Value {
     };
     json!({ "status": status, "reference": view.reference, "messageId": view.message_id })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{http::Problem, send::sent};
+
+    #[test]
+    fn a_stored_error_is_failed_and_not_sent() {
+        let view = |answer| View {
+            state: RecordState::Done,
+            claim_id: "c".into(),
+            token: 1,
+            reference: Some("r".into()),
+            answer: Some(answer),
+            message_id: None,
+        };
+        let error = Problem::outcome_unknown(http::StatusCode::GATEWAY_TIMEOUT, "r", "").to_stored();
+        assert_eq!(status(&view(error))["status"], "failed");
+        assert_eq!(status(&view(sent("m1")))["status"], "sent");
+    }
+}
