@@ -4,7 +4,7 @@ use std::{io, time::Duration};
 
 use bytes::Bytes;
 use http::{Request, Response};
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Full, Limited, combinators::UnsyncBoxBody};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 
@@ -12,6 +12,9 @@ use crate::world::{SharedWorld, within};
 
 /// The largest response body, in bytes.
 pub const MAX_RESPONSE: usize = 1024 * 1024;
+
+/// A request's body, which may come a chunk at a time.
+pub type OutgoingBody = UnsyncBoxBody<Bytes, io::Error>;
 
 /// Why there is no response.
 #[derive(Debug, thiserror::Error)]
@@ -36,7 +39,7 @@ pub enum ClientError {
 /// An established connection on which nothing was written yet.
 pub struct Connection {
     world: SharedWorld,
-    sender: SendRequest<Full<Bytes>>,
+    sender: SendRequest<OutgoingBody>,
 }
 
 impl Connection {
@@ -69,13 +72,25 @@ impl Connection {
     /// # Errors
     /// Whatever fails here, the request may have arrived.
     pub async fn send(
-        mut self,
+        self,
         request: Request<Bytes>,
         limit: Duration,
     ) -> Result<Response<Bytes>, ClientError> {
+        let whole = |bytes| Full::new(bytes).map_err(|never| match never {}).boxed_unsync();
+        self.send_streamed(request.map(whole), limit).await
+    }
+
+    /// As [`Connection::send`], with a body that comes a chunk at a time.
+    ///
+    /// # Errors
+    /// Whatever fails here, the request may have arrived.
+    pub async fn send_streamed(
+        mut self,
+        request: Request<OutgoingBody>,
+        limit: Duration,
+    ) -> Result<Response<Bytes>, ClientError> {
         let exchange = async {
-            let response =
-                self.sender.send_request(request.map(Full::new)).await.map_err(ClientError::Broken)?;
+            let response = self.sender.send_request(request).await.map_err(ClientError::Broken)?;
             let (head, body) = response.into_parts();
             let body = Limited::new(body, MAX_RESPONSE).collect().await.map_err(body_error)?;
             Ok(Response::from_parts(head, body.to_bytes()))

@@ -38,6 +38,15 @@ pub fn of_value(value: &Value) -> Result<String, ContentError> {
     Ok(format!("jcs1:{}", hex::encode(&Sha256::digest(canonical))))
 }
 
+/// The fingerprint of a form's parts, given as JSON (S8): `mp1:` and the SHA-256 of its canonical form.
+///
+/// # Errors
+/// [`ContentError`] for what has no canonical form.
+pub fn of_parts(parts: &Value) -> Result<String, ContentError> {
+    let canonical = serde_json_canonicalizer::to_vec(parts)?;
+    Ok(format!("mp1:{}", hex::encode(&Sha256::digest(canonical))))
+}
+
 /// The fingerprint of a JSON text: [`parse`], then [`of_value`].
 ///
 /// # Errors

@@ -4,11 +4,12 @@ use std::{io, sync::Arc};
 
 use crate::{
     alarm::Alarm,
-    http::{Api, Instance, router, serve_on},
+    http::{Access, Api, Forms, Instance, router, serve_on},
     ledger::Ledger,
     policy::Policy,
     provider::{ProviderConfig, WhatsApp},
     send::{Protocol, Wakeups},
+    spool::Spool,
     store::Store,
     sweeper::Sweeper,
     world::{Listener, SharedWorld},
@@ -21,6 +22,10 @@ pub struct GatewayConfig {
     pub policy: Policy,
     /// Whom it serves. Of two with the same id, the last counts.
     pub instances: Vec<Instance>,
+    /// The token that creates instances, and sends from those that it created; without one nobody does (S1, S13).
+    pub account_token: Option<String>,
+    /// Where uploads wait for their last byte (S8).
+    pub spool: Spool,
     /// Who delivers the messages.
     pub provider: ProviderConfig,
     /// The operator's bearer token; without one the operator's routes are not there.
@@ -50,11 +55,10 @@ pub async fn run_on(
 ) -> io::Result<()> {
     let parts = assemble(world.clone(), store, config.policy, config.provider);
     world.spawn(Box::pin(parts.sweeper.run()));
-    let instances = config.instances.into_iter();
     let api = Api {
         protocol: Arc::new(parts.protocol),
-        instances: instances.map(|instance| (instance.id.clone(), instance)).collect(),
-        admin_token: config.admin_token,
+        access: Access::new(config.instances, config.account_token, config.admin_token),
+        forms: Forms::new(config.spool),
     };
     serve_on(world, listener, router(Arc::new(api))).await
 }

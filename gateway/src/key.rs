@@ -26,16 +26,20 @@ pub enum KeyError {
     /// Neither a quoted string nor a bare token.
     #[error("the Idempotency-Key is neither a quoted string nor a bare token")]
     Malformed,
+    /// A bare token where the policy demands the quoted form.
+    #[error("the Idempotency-Key is not a quoted string")]
+    NotQuoted,
 }
 
 /// The key of a request, unquoted; `None` where there is no header, which leaves the send unprotected.
 ///
 /// An RFC 8941 quoted string and a bare token are the same key. A bare token has no space, comma or quote in
-/// it: a proxy joins two headers with a comma, and two keys must not become a third.
+/// it: a proxy joins two headers with a comma, and two keys must not become a third. With `is_quoted_only` the bare
+/// form is refused.
 ///
 /// # Errors
 /// [`KeyError`], each of them a 400 (S3).
-pub fn from_headers(headers: &HeaderMap) -> Result<Option<String>, KeyError> {
+pub fn from_headers(headers: &HeaderMap, is_quoted_only: bool) -> Result<Option<String>, KeyError> {
     let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = values.next() else {
         return Ok(None);
@@ -47,6 +51,7 @@ pub fn from_headers(headers: &HeaderMap) -> Result<Option<String>, KeyError> {
     let key = match text.strip_prefix('"') {
         Some(rest) => unquote(rest)?,
         None if text.contains([' ', '\t', ',', '"']) => return Err(KeyError::Malformed),
+        None if is_quoted_only && !text.is_empty() => return Err(KeyError::NotQuoted),
         None => text.to_owned(),
     };
     match key.chars().count() {
@@ -86,7 +91,7 @@ mod tests {
         for value in values {
             headers.append(IDEMPOTENCY_KEY, HeaderValue::from_bytes(value).unwrap());
         }
-        from_headers(&headers)
+        from_headers(&headers, false)
     }
 
     #[test]
@@ -114,6 +119,15 @@ mod tests {
         ] {
             assert_eq!(read(values), Err(expected), "{values:?}");
         }
+    }
+
+    #[test]
+    fn a_policy_may_demand_quotes() {
+        let mut headers = HeaderMap::new();
+        headers.insert(IDEMPOTENCY_KEY, HeaderValue::from_static("k"));
+        assert_eq!(from_headers(&headers, true), Err(KeyError::NotQuoted));
+        headers.insert(IDEMPOTENCY_KEY, HeaderValue::from_static("\"k\""));
+        assert_eq!(from_headers(&headers, true), Ok(Some("k".into())));
     }
 
     #[test]

@@ -12,12 +12,13 @@ mod hex;
 pub mod http;
 pub mod key;
 mod ledger;
-pub mod message;
+mod message;
 pub mod points;
 pub mod policy;
 pub mod provider;
 pub mod real;
 mod send;
+pub mod spool;
 pub mod store;
 mod sweeper;
 #[cfg(test)]

@@ -97,6 +97,8 @@ pub struct Policy {
     pub caller_patience: Duration,
     /// The largest body of a request, in bytes; above it 413.
     pub body_limit: usize,
+    /// Whether a key has to be a quoted string, as the IETF draft writes it (S3).
+    pub quoted_keys_only: bool,
     /// The longest text, in characters; a longer one is invalid, which counts for a fresh claim only.
     pub text_limit: usize,
     /// Where records are kept (S5, S10).

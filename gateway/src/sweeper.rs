@@ -126,7 +126,7 @@ impl Sweeper {
     /// Records a proof of success, whoever holds the settle lease by now. Whatever the store does not hear of, the next
     /// asker finds out again, once the settle lease is out.
     async fn record(&self, slot: &Slot, reference: &str, message_id: &str, begun: Duration) {
-        let answer = sent(message_id);
+        let answer = sent(slot, message_id);
         let lease_end = begun + self.policy.lease;
         let mut pause = SHORTEST_REST;
         loop {

@@ -15,6 +15,7 @@ use onceproof_gateway::{
     policy::Policy,
     provider::{Ability, ProviderConfig},
     real::TokioWorld,
+    spool::Spool,
     store::{EmbeddedStore, SqliteStore, State as RecordState},
     world::SharedWorld,
 };
@@ -66,9 +67,11 @@ impl House {
             policy: Policy::profile(profile).unwrap(),
             instances: vec![Instance {
                 id: "loja-1".into(),
-                token: "secret".into(),
+                tokens: vec!["secret".into(), "next".into()],
                 phone_number_id: "4711".into(),
             }],
+            account_token: Some("account".into()),
+            spool: Spool::Folder(std::env::temp_dir()),
             provider: ProviderConfig {
                 host: "127.0.0.1".into(),
                 port: provider_port,
@@ -278,7 +281,7 @@ async fn what_is_not_served_is_a_problem_too() {
     let house = House::build("strict", Ability::Opaque).await;
     for (path, status, expected) in [
         ("/", 404, "unknown-route"),
-        ("/v1/instances/loja-1/messages", 404, "unknown-route"),
+        ("/v1/instances/loja-1/messages/sticker", 404, "unknown-route"),
         ("/v1/instances/%ff/messages/text", 404, "unknown-instance"),
     ] {
         let response = house.post(path).body(HELLO).send().await.unwrap();

@@ -33,9 +33,13 @@ pub struct Verdict {
     pub unknown: Vec<Slot>,
     /// How often each operation acted, by its name.
     pub effects: BTreeMap<String, u32>,
+    /// What each call of an operation came to, in order: `200`, `200 replay`, `504 outcome-unknown`, `none timeout`;
+    /// among the calls, in the order of time, look-ups, such as `look-up 200 sent`, and what an operator was told, such
+    /// as `resolve 409 too-early`.
+    pub answers: BTreeMap<String, Vec<String>>,
     /// Faults of the plan that never struck.
     pub idle_faults: Vec<u32>,
-    /// Whether any effect or any answer was observed.
+    /// Whether any effect, any answer or any claim was observed.
     pub observed: bool,
 }
 
@@ -78,11 +82,12 @@ pub fn judge(history: &History) -> Verdict {
         rulings: invariants::ALL.iter().map(judged).collect(),
         unknown: unknown(history),
         effects: effects.map(|(op, n)| (op.to_owned(), n)).collect(),
+        answers: answers(history),
         idle_faults: idle_faults(history),
-        observed: history
-            .entries
-            .iter()
-            .any(|entry| matches!(entry.event, Event::Effect { .. } | Event::Response { .. })),
+        observed: history.entries.iter().any(|entry| {
+            let granted = matches!(entry.event, Event::Store { granted: Some(_), .. });
+            granted || matches!(entry.event, Event::Effect { .. } | Event::Response { .. })
+        }),
     }
 }
 
@@ -98,6 +103,51 @@ fn unknown(history: &History) -> Vec<Slot> {
         }
     }
     unknown.into_iter().collect()
+}
+
+/// A call stands where it was sent, whatever it came to later.
+fn answers(history: &History) -> BTreeMap<String, Vec<String>> {
+    let mut answers: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut places = BTreeMap::new();
+    for entry in &history.entries {
+        let (op, call, said) = match &entry.event {
+            Event::Request { op, call, .. } => {
+                let of = answers.entry(op.clone()).or_default();
+                places.entry(*call).or_insert_with(|| {
+                    of.push("none pending".to_owned());
+                    of.len() - 1
+                });
+                continue;
+            }
+            Event::Response { op, call, status, replay, problem, .. } => {
+                let replay = replay.then_some("replay");
+                (op, Some(*call), words("", Some(*status), &[problem.as_deref(), replay]))
+            }
+            Event::NoResponse { op, call, reason } => (op, Some(*call), format!("none {reason}")),
+            Event::LookUp { op, status, says, .. } => {
+                (op, None, words("look-up ", *status, &[says.as_deref()]))
+            }
+            Event::Resolve { op, status, problem, .. } => {
+                (op, None, words("resolve ", *status, &[problem.as_deref()]))
+            }
+            _ => continue,
+        };
+        let of = answers.entry(op.clone()).or_default();
+        match call.and_then(|call| places.get(&call)).and_then(|place| of.get_mut(*place)) {
+            Some(pending) => *pending = said,
+            None => of.push(said),
+        }
+    }
+    answers
+}
+
+fn words(what: &str, status: Option<u16>, more: &[Option<&str>]) -> String {
+    let mut words = what.to_owned() + &status.map_or_else(|| "none".to_owned(), |status| status.to_string());
+    for word in more.iter().flatten() {
+        words.push(' ');
+        words.push_str(word);
+    }
+    words
 }
 
 fn idle_faults(history: &History) -> Vec<u32> {
@@ -168,6 +218,9 @@ impl Verdict {
         if let Some(effects) = &expected.effects {
             differences.extend(self.other_effects(effects));
         }
+        for (op, answers) in expected.answers.iter().flatten() {
+            differences.extend(self.other_answer(op, answers));
+        }
         differences.extend(expected.unknown.and_then(|unknown| self.other_unknown(unknown)));
         differences
     }
@@ -201,6 +254,18 @@ impl Verdict {
             }
         }
         differences
+    }
+
+    /// The first answer of an operation that is another.
+    fn other_answer(&self, op: &str, expected: &[String]) -> Option<String> {
+        let found = self.answers.get(op).map_or(&[][..], Vec::as_slice);
+        let at = (0..expected.len().max(found.len())).find(|at| expected.get(*at) != found.get(*at))?;
+        let or_nothing = |answers: &[String]| match answers.get(at) {
+            Some(answer) => format!("\"{answer}\""),
+            None => "nothing".to_owned(),
+        };
+        let (number, expected, found) = (at + 1, or_nothing(expected), or_nothing(found));
+        Some(format!("expected answer {number} of {op} to be {expected}, found {found}"))
     }
 
     fn other_unknown(&self, expected: u32) -> Option<String> {
@@ -381,6 +446,52 @@ mod tests {
                 "expected 0 unknown, found 1: k7",
             ]
         );
+    }
+
+    /// Two calls that overlap, the second of which is answered first; then everything else that can be answered.
+    fn answered() -> Verdict {
+        let sent = Build::new().request("a", 1, "k1").request("a", 2, "k1").request("b", 3, "k2");
+        let answered =
+            sent.status(2, 504).resolve("a", "not-sent", 409).look_up("a", 200, "sent").ok(1, "m1");
+        let again = answered.request("a", 4, "k1").replay(4, "m1").request("a", 5, "k1").no_response(5);
+        judge(&again.request("a", 6, "k1").end().history())
+    }
+
+    #[test]
+    fn answers_stand_in_the_order_of_calls() {
+        let verdict = answered();
+        let expected = [
+            "200",
+            "504 outcome-unknown",
+            "resolve 409 too-early",
+            "look-up 200 sent",
+            "200 replay",
+            "none timeout",
+            "none pending",
+        ];
+        assert_eq!(verdict.answers["a"], expected);
+        assert_eq!(verdict.answers["b"], ["none pending"]);
+    }
+
+    #[test]
+    fn the_first_answer_that_differs_is_told_for_each_operation_that_is_named() {
+        let verdict = answered();
+        let differs = |op: &str, answers: &[&str]| {
+            let answers = answers.iter().map(|answer| (*answer).to_owned()).collect();
+            let answers = Some([(op.to_owned(), answers)].into());
+            verdict.differences(&Expectation { answers, ..Expectation::default() })
+        };
+        assert_eq!(differs("b", &["none pending"]), Vec::<String>::new());
+        assert_eq!(
+            differs("b", &["200", "200"]),
+            ["expected answer 1 of b to be \"200\", found \"none pending\""]
+        );
+        assert_eq!(
+            differs("b", &["none pending", "200"]),
+            ["expected answer 2 of b to be \"200\", found nothing"]
+        );
+        assert_eq!(differs("b", &[]), ["expected answer 1 of b to be nothing, found \"none pending\""]);
+        assert_eq!(differs("c", &["200"]), ["expected answer 1 of c to be \"200\", found nothing"]);
     }
 
     #[test]

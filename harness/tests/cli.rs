@@ -27,7 +27,7 @@ fn run_plays_everything_and_ends_with_one_table() {
         ran.stdout.lines().find(|line| line.trim_start().starts_with("scenario ")).expect("a table");
     assert_eq!(heading.split_whitespace().skip(1).collect::<Vec<_>>(), PROFILES);
     let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
-    for (path, _) in files(&scenarios) {
+    for (path, _) in files(&scenarios).iter().filter(|(path, _)| path.extension() == Some("toml".as_ref())) {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let row = ran.stdout.lines().any(|line| line.split_whitespace().next() == Some(&name));
         assert!(row, "{name} has a row in\n{}", ran.stdout);
@@ -319,7 +319,9 @@ fn a_plan_that_is_none_is_refused_with_its_place() {
 fn a_folder_that_cannot_be_written_is_refused_before_anything_is_played() {
     let file = folder("no-folder").join("file");
     fs::write(&file, "").expect("written");
-    let ran = onceproof(&["run", "--out", text(&file.join("out"))]).exits(64).complains("cannot write to");
+    let ran = onceproof(&["run", "first-send", "--out", text(&file.join("out"))])
+        .exits(64)
+        .complains("cannot write to");
     assert_eq!(ran.stdout, "");
 }
 
@@ -385,6 +387,29 @@ fn a_closed_pipe_is_no_reason_to_panic_and_does_not_change_the_exit_code() {
     if Path::new("/dev/full").exists() {
         pasted(&format!("{ONCEPROOF} run first-send > /dev/full")).exits(70).complains("cannot print");
     }
+}
+
+/// Every variant has a folder and a name of its own, and one story speaks for all that end the same.
+#[test]
+fn variants_of_a_story_are_told_once_and_written_apart() {
+    let vary = "[vary]\npoints = [\"after-dispatch\"]\nsilent = [true, false]\n\n[world]";
+    let edits = [("[world]", vary), ("point = \"after-dispatch\"", "point = \"*\"")];
+    let mine = spoilt("variants", "crash", &edits);
+    let out = folder("variants-out");
+    let ran = onceproof(&["run", "--scenarios", &mine, "--profile", "zap", "--out", text(&out)]).exits(1);
+    let ran = ran.says(" · after-dispatch, silent, the first of 2 variants that end so\n");
+    let [again] = ran.agains()[..] else { panic!("one story in\n{}", ran.stdout) };
+    pasted(again).exits(1).says("STILL FAILS");
+    assert_eq!(files(&out).len(), 2 * 2 * 4, "two abilities, two variants, four files");
+    for variant in ["silent", "loud"] {
+        assert!(out.join(format!("mine.zap.keyed.after-dispatch+{variant}")).is_dir());
+    }
+    let ran = onceproof(&["run", "--scenarios", &mine, "--profile", "zap", "--format", "json"]).exits(1);
+    let report: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let variants: Vec<&Value> =
+        report["cells"].as_array().expect("cells").iter().map(|cell| &cell["variant"]).collect();
+    let (silent, loud) = ("after-dispatch, silent", "after-dispatch, loud");
+    assert_eq!(variants, [silent, loud, silent, loud]);
 }
 
 /// Lanes stay straight: every row of a timeline has its text in the same column.

@@ -86,9 +86,11 @@ step = [
 
 [expect]
 effects = { a = 1, b = 1 }
+answers = { a = ["200"], b = ["200"] }
 
 [expect.zap]
 effects = { b = 2 }
+answers = { b = ["504 outcome-unknown", "200"] }
 verdict = "violated"
 invariants = ["once"]
 because = "S10: it forgets"
@@ -97,7 +99,13 @@ because = "S10: it forgets"
 verdict = "kept"
 unknown = 1
 "#;
-    let expect = Scenario::parse("x", source).expect("good").expect;
+    let scenario = Scenario::parse("x", source).expect("good");
+    let written = scenario.to_toml().expect("TOML can hold it");
+    assert_eq!(Scenario::parse("x", &written).expect(&written), scenario, "{written}");
+    let expect = scenario.expect;
+    let answers = expect.of("zap", Ability::Opaque).answers.unwrap_or_default();
+    assert_eq!((answers["a"].len(), answers["b"].len()), (1, 2));
+    assert_eq!(expect.of("strict", Ability::Keyed).answers, expect.default.answers);
     let effects = |b| Some([("a".to_owned(), 1), ("b".to_owned(), b)].into());
 
     let strict = expect.of("strict", Ability::Opaque);

@@ -15,11 +15,7 @@ use http::{HeaderMap, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{
-    Problem,
-    api::{Api, bearer_token, is_same},
-    status::respond,
-};
+use super::{Problem, api::Api, content, status::respond};
 use crate::{
     policy::as_ms,
     send::sent_by_word,
@@ -54,7 +50,7 @@ pub(super) fn routes() -> Router<Arc<Api>> {
 
 async fn list(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response<Body> {
     let answer = async {
-        api.authenticate_operator(&headers)?;
+        api.access.operator(&headers)?;
         match api.protocol.ledger.list_unknown(LISTED).await {
             Ok(Reply::Unknowns { records, is_cut }) => {
                 let unknown: Vec<Value> = records.iter().map(|record| api.listed(record)).collect();
@@ -73,8 +69,9 @@ async fn resolve(
 ) -> Response<Body> {
     let answer = async {
         let (head, body) = request.into_parts();
-        api.authenticate_operator(&head.headers)?;
-        let body = api.read_body(body).await?;
+        api.access.operator(&head.headers)?;
+        let protocol = &api.protocol;
+        let body = content::whole(&*protocol.world, protocol.policy.body_limit, body).await?;
         let resolution: Resolution = serde_json::from_slice(&body)
             .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "bad-json", error))?;
         let Path(reference) = reference.map_err(|_| Problem::unknown_message())?;
@@ -84,15 +81,6 @@ async fn resolve(
 }
 
 impl Api {
-    /// Without a token in the configuration there are no such routes.
-    fn authenticate_operator(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let known = self.admin_token.as_deref().ok_or_else(Problem::unknown_route)?;
-        match bearer_token(headers).is_some_and(|token| is_same(token, known)) {
-            true => Ok(()),
-            false => Err(Problem::unauthorized()),
-        }
-    }
-
     fn listed(&self, record: &Unsettled) -> Value {
         let dead_after_ms = as_ms(self.protocol.policy.dead_after());
         json!({

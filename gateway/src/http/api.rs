@@ -1,6 +1,6 @@
 //! The routes. Order of checks: authentication → key syntax → size and parse → look-up → validation.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     Router,
@@ -8,56 +8,49 @@ use axum::{
     extract::{Path, Request, State, rejection::PathRejection},
     routing::post,
 };
-use bytes::Bytes;
-use http::{HeaderMap, Response, StatusCode, header::AUTHORIZATION};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use subtle::ConstantTimeEq;
+use http::{HeaderMap, Response, StatusCode};
 
-use super::{Problem, admin, status};
+use super::{
+    Problem,
+    access::Access,
+    admin,
+    content::{self, Content},
+    form::Forms,
+    route::Route,
+    status,
+};
 use crate::{
-    fingerprint, key,
-    message::TextMessage,
+    key,
+    message::{self, INSTANCES_SCOPE},
     send::{Protocol, SendRequest},
     store::Slot,
-    world::within,
 };
 
-/// The canonical route, whatever the prefix (S1, S9).
-const TEXT_ROUTE: &str = "messages/text";
-
-/// How long a body may take to arrive.
-const BODY_PATIENCE: Duration = Duration::from_secs(30);
-
-/// A sender: one tenant's number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instance {
-    /// Its name in the path, and the first part of the scope of its keys (S9).
-    pub id: String,
-    /// Its callers' bearer token.
-    pub token: String,
-    /// Its number at the provider.
-    pub phone_number_id: String,
-}
+/// Both are the same (S1): the first is B's, the second D's.
+const PREFIXES: [&str; 2] = ["/v1", "/api"];
 
 /// What the routes share.
 pub(crate) struct Api {
     pub(crate) protocol: Arc<Protocol>,
-    pub(crate) instances: BTreeMap<String, Instance>,
-    pub(crate) admin_token: Option<String>,
+    pub(crate) access: Access,
+    pub(crate) forms: Forms,
 }
 
-/// `POST /v1/instances/{id}/messages/text` (B) and `POST /api/instances/{id}/messages/text` (D): one canonical
-/// route (S1).
+/// `POST {prefix}/instances/{id}/{route}` for each of the seven routes, and `POST {prefix}/instances`.
 pub(crate) fn router(api: Arc<Api>) -> Router {
-    Router::new()
-        .route("/v1/instances/{id}/messages/text", post(send_text))
-        .route("/api/instances/{id}/messages/text", post(send_text))
-        .merge(status::routes())
-        .merge(admin::routes())
-        .fallback(no_route)
-        .method_not_allowed_fallback(no_method)
-        .with_state(api)
+    let mut router = Router::new().merge(status::routes()).merge(admin::routes());
+    for prefix in PREFIXES {
+        for route in Route::ALL {
+            let send =
+                move |api: State<Arc<Api>>, id: InPath, request: Request| send(api, route, id, request);
+            router = router.route(&format!("{prefix}/instances/{{id}}/{}", route.name()), post(send));
+        }
+        router = router.route(&format!("{prefix}/instances"), post(create));
+    }
+    router.fallback(no_route).method_not_allowed_fallback(no_method).with_state(api)
 }
+
+type InPath = Result<Path<String>, PathRejection>;
 
 async fn no_route() -> Response<Body> {
     Problem::unknown_route().into_response().map(Body::from)
@@ -69,76 +62,63 @@ async fn no_method() -> Response<Body> {
     problem.into_response().map(Body::from)
 }
 
-async fn send_text(
-    State(api): State<Arc<Api>>,
-    id: Result<Path<String>, PathRejection>,
-    request: Request,
-) -> Response<Body> {
+async fn send(State(api): State<Arc<Api>>, route: Route, id: InPath, request: Request) -> Response<Body> {
     // An id that is not text is nobody's.
     let id = id.map(|Path(id)| id).unwrap_or_default();
-    let response = match api.read(&id, request).await {
-        Ok(request) => api.protocol.clone().send(request).await,
-        Err(problem) => problem.into_response(),
-    };
-    response.map(Body::from)
+    let request = api.read_message(route, &id, request).await;
+    api.carry_out(request).await
+}
+
+async fn create(State(api): State<Arc<Api>>, request: Request) -> Response<Body> {
+    let request = api.read_instance(request).await;
+    api.carry_out(request).await
 }
 
 impl Api {
-    async fn read(&self, id: &str, request: Request) -> Result<SendRequest, Problem> {
+    async fn carry_out(&self, request: Result<SendRequest, Problem>) -> Response<Body> {
+        let response = match request {
+            Ok(request) => self.protocol.clone().send(request).await,
+            Err(problem) => problem.into_response(),
+        };
+        response.map(Body::from)
+    }
+
+    async fn read_message(&self, route: Route, id: &str, request: Request) -> Result<SendRequest, Problem> {
         let (head, body) = request.into_parts();
-        let instance = self.authenticate(id, &head.headers)?;
-        let key = key::from_headers(&head.headers)
-            .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "bad-key", error))?;
-        let body = self.read_body(body).await?;
-        let bad_json = |error| Problem::new(StatusCode::BAD_REQUEST, "bad-json", error);
-        let value = fingerprint::parse(&body).map_err(bad_json)?;
-        Ok(SendRequest {
-            phone_number_id: instance.phone_number_id.clone(),
-            slot: key.map(|key| Slot { scope: format!("{}/{TEXT_ROUTE}", instance.id), key }),
-            fingerprint: fingerprint::of_value(&value).map_err(bad_json)?,
-            message: TextMessage::from_value(&value, self.protocol.policy.text_limit),
-        })
+        let phone_number_id = self.access.sender(id, &head.headers)?;
+        let slot = self.slot(&head.headers, || format!("{id}/{}", route.name()))?;
+        let Content { value, file, fingerprint } = self.read_content(route, &head.headers, body).await?;
+        let order = route.order(&phone_number_id, &value, file, self.protocol.policy.text_limit);
+        Ok(SendRequest { slot, fingerprint, order })
     }
 
-    pub(super) fn authenticate(&self, id: &str, headers: &HeaderMap) -> Result<&Instance, Problem> {
-        let instance = self.instances.get(id).ok_or_else(|| {
-            let why = "there is no such instance";
-            Problem::new(StatusCode::NOT_FOUND, "unknown-instance", why)
-        })?;
-        let token = bearer_token(headers).ok_or_else(Problem::unauthorized)?;
-        match is_same(token, &instance.token) {
-            true => Ok(instance),
-            false => Err(Problem::unauthorized()),
-        }
-    }
-
-    pub(super) async fn read_body(&self, body: Body) -> Result<Bytes, Problem> {
+    /// S13: a step of its own, with a key of its own.
+    async fn read_instance(&self, request: Request) -> Result<SendRequest, Problem> {
+        let (head, body) = request.into_parts();
+        self.access.account(&head.headers)?;
+        let slot = self.slot(&head.headers, || INSTANCES_SCOPE.to_owned())?;
         let protocol = &self.protocol;
-        let limit = protocol.policy.body_limit;
-        let whole = Limited::new(body, limit).collect();
-        match within(&*protocol.world, BODY_PATIENCE, whole).await {
-            Some(Ok(body)) => Ok(body.to_bytes()),
-            Some(Err(error)) if error.is::<LengthLimitError>() => Err(Problem::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                "body-too-large",
-                format!("the body is over {limit} bytes"),
-            )),
-            Some(Err(error)) => Err(Problem::new(StatusCode::BAD_REQUEST, "bad-body", error)),
-            None => {
-                Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "bad-body", "the body did not arrive in time"))
+        let content = content::json(&*protocol.world, protocol.policy.body_limit, body).await?;
+        let order = message::instance(&content.value);
+        Ok(SendRequest { slot, fingerprint: content.fingerprint, order })
+    }
+
+    /// The key in its scope. Only the header bears a key, never the query string (S3).
+    fn slot(&self, headers: &HeaderMap, scope: impl FnOnce() -> String) -> Result<Option<Slot>, Problem> {
+        let key = key::from_headers(headers, self.protocol.policy.quoted_keys_only)
+            .map_err(|error| Problem::new(StatusCode::BAD_REQUEST, "bad-key", error))?;
+        Ok(key.map(|key| Slot { scope: scope(), key }))
+    }
+
+    async fn read_content(&self, route: Route, headers: &HeaderMap, body: Body) -> Result<Content, Problem> {
+        let protocol = &self.protocol;
+        match (content::is_form(headers), route.takes_forms()) {
+            (false, _) => content::json(&*protocol.world, protocol.policy.body_limit, body).await,
+            (true, true) => content::form(&*protocol.world, &self.forms, headers, body).await,
+            (true, false) => {
+                let why = "this route takes JSON";
+                Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported-content", why))
             }
         }
     }
-}
-
-/// In constant time.
-pub(super) fn is_same(token: &str, known: &str) -> bool {
-    token.as_bytes().ct_eq(known.as_bytes()).into()
-}
-
-pub(super) fn bearer_token(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let value = values.next()?.to_str().ok()?;
-    let (scheme, token) = value.split_once(' ')?;
-    (values.next().is_none() && scheme.eq_ignore_ascii_case("bearer")).then(|| token.trim())
 }

@@ -1,17 +1,25 @@
 //! The gateway's HTTP side.
 
+mod access;
 mod admin;
 mod api;
+mod content;
+mod form;
 mod idle;
+mod paced;
 mod problem;
+mod route;
 mod serve;
 mod status;
 #[cfg(test)]
 mod tests;
 
-pub use api::Instance;
+pub use access::Instance;
+pub use form::{CONCURRENT_FORMS, MAX_FORM};
 pub use problem::{PROBLEM_TYPE_PREFIX, REPLAY, UNPROTECTED};
 pub use serve::{serve, serve_on};
 
+pub(crate) use access::Access;
 pub(crate) use api::{Api, router};
+pub(crate) use form::{FormFile, Forms};
 pub(crate) use problem::Problem;

@@ -12,10 +12,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, header::CONTENT_TYPE};
 use serde_json::{Value, json};
 
-use super::{
-    Problem,
-    api::{Api, bearer_token, is_same},
-};
+use super::{Problem, api::Api};
 use crate::store::{Reply, Slot, Sought, State as RecordState, View};
 
 /// Route and key of a key's status are percent-encoded, so that each is one segment.
@@ -31,7 +28,7 @@ async fn by_message(
     headers: HeaderMap,
 ) -> Response<Body> {
     let answer = async {
-        let instances = api.instances_of(&headers)?;
+        let instances = api.access.instances_of(&headers)?;
         let Path(id) = id.map_err(|_| Problem::unknown_message())?;
         api.look_up(Sought::Message { id }, instances).await
     };
@@ -45,9 +42,9 @@ async fn by_key(
 ) -> Response<Body> {
     let answer = async {
         let Path((instance, route, key)) = names.map_err(|_| Problem::unknown_message())?;
-        let instance = &api.authenticate(&instance, &headers)?.id;
+        api.access.sender(&instance, &headers)?;
         let slot = Slot { scope: format!("{instance}/{route}"), key };
-        api.look_up(Sought::Key { slot }, vec![instance.clone()]).await
+        api.look_up(Sought::Key { slot }, vec![instance]).await
     };
     respond(answer.await)
 }
@@ -66,17 +63,6 @@ pub(super) fn respond(answer: Result<Value, Problem>) -> Response<Body> {
 }
 
 impl Api {
-    /// Every instance whose token the request bears: the path names none.
-    fn instances_of(&self, headers: &HeaderMap) -> Result<Vec<String>, Problem> {
-        let token = bearer_token(headers).ok_or_else(Problem::unauthorized)?;
-        let theirs = self.instances.values().filter(|instance| is_same(token, &instance.token));
-        let ids: Vec<String> = theirs.map(|instance| instance.id.clone()).collect();
-        match ids.is_empty() {
-            true => Err(Problem::unauthorized()),
-            false => Ok(ids),
-        }
-    }
-
     async fn look_up(&self, sought: Sought, instances: Vec<String>) -> Result<Value, Problem> {
         match self.protocol.ledger.find(sought, Some(instances)).await {
             Ok(Reply::Found { view, .. }) => Ok(status(&view)),

@@ -2,6 +2,7 @@
 
 mod outcome;
 mod sighting;
+mod upload;
 mod whatsapp;
 
 pub use outcome::{Outcome, Refusal, classify};

@@ -9,13 +9,9 @@ use http::{
     header::{AUTHORIZATION, CONTENT_TYPE, HOST},
 };
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use super::{Outcome, Sighting, classify, sight};
-use crate::{
-    client::Connection, key::IDEMPOTENCY_KEY, message::TextMessage, points, policy::Policy,
-    world::SharedWorld,
-};
+use crate::{client::Connection, key::IDEMPOTENCY_KEY, points, policy::Policy, world::SharedWorld};
 
 /// What the provider can do about a request whose answer was lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,26 +50,11 @@ pub struct Outbound {
     pub body: String,
 }
 
-impl Outbound {
-    /// The request that sends this message under our reference.
-    #[must_use]
-    pub fn text(phone_number_id: &str, message: &TextMessage, reference: &str) -> Self {
-        let body = json!({
-            "messaging_product": "whatsapp",
-            "to": message.to,
-            "type": "text",
-            "text": { "body": message.text },
-            "biz_opaque_callback_data": reference,
-        });
-        Self { path: format!("/{phone_number_id}/messages"), body: body.to_string() }
-    }
-}
-
 /// The provider's client.
 pub struct WhatsApp {
-    world: SharedWorld,
-    config: ProviderConfig,
-    timeout: Duration,
+    pub(super) world: SharedWorld,
+    pub(super) config: ProviderConfig,
+    pub(super) timeout: Duration,
 }
 
 impl WhatsApp {

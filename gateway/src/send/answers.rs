@@ -1,25 +1,36 @@
 //! What callers are told.
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Response, StatusCode, header::CONTENT_TYPE};
+use http::{
+    HeaderName, HeaderValue, Response, StatusCode,
+    header::{CONTENT_TYPE, LOCATION},
+};
 use serde_json::json;
 
 use super::protocol::SendRequest;
 use crate::{
     http::{Problem, REPLAY},
-    message::MessageError,
+    message::{Made, MessageError},
     provider::Refusal,
-    store::{State, StoredAnswer, View},
+    store::{Slot, State, StoredAnswer, View},
 };
 
-/// The answer to a message that the provider accepted, as it is stored and replayed (S2).
-pub(crate) fn sent(message_id: &str) -> StoredAnswer {
-    StoredAnswer {
-        status: StatusCode::OK.as_u16(),
-        headers: vec![(CONTENT_TYPE.to_string(), "application/json".to_owned())],
-        body: json!({ "messageId": message_id, "status": "sent" }).to_string(),
-        message_id: Some(message_id.to_owned()),
-    }
+/// The answer to what the provider accepted under this key, as it is stored and replayed (S2).
+pub(crate) fn sent(slot: &Slot, id: &str) -> StoredAnswer {
+    made(Made::in_scope(&slot.scope), id)
+}
+
+/// The answer to what the provider made, whose id there is `id`.
+pub(super) fn made(made: Made, id: &str) -> StoredAnswer {
+    let mut headers = vec![(CONTENT_TYPE.to_string(), "application/json".to_owned())];
+    let (status, body) = match made {
+        Made::Message => (StatusCode::OK, json!({ "messageId": id, "status": "sent" })),
+        Made::Instance => {
+            headers.push((LOCATION.to_string(), format!("/v1/instances/{id}")));
+            (StatusCode::CREATED, json!({ "instanceId": id, "status": "created" }))
+        }
+    };
+    StoredAnswer { status: status.as_u16(), headers, body: body.to_string(), message_id: Some(id.to_owned()) }
 }
 
 /// The answer to a message of which the operator says that it was sent, under an id that nobody knows.
@@ -27,7 +38,7 @@ pub(crate) fn sent_by_word(reference: &str) -> StoredAnswer {
     StoredAnswer {
         body: json!({ "messageId": null, "status": "sent", "reference": reference }).to_string(),
         message_id: None,
-        ..sent(reference)
+        ..made(Made::Message, reference)
     }
 }
 
@@ -91,7 +102,7 @@ pub(super) fn invalid(error: MessageError) -> Response<Bytes> {
 
 /// What a request that the store found inadmissible is told.
 pub(super) fn inadmissible(request: &SendRequest) -> Response<Bytes> {
-    match &request.message {
+    match &request.order {
         Err(error) => invalid(*error),
         Ok(_) => Problem::store_unavailable("the store refused a valid request").into_response(),
     }

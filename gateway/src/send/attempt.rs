@@ -7,25 +7,27 @@ use super::{
     mark::Marked,
     protocol::{Protocol, SendRequest},
 };
-use crate::{
-    hex,
-    http::Problem,
-    message::TextMessage,
-    points,
-    provider::{Outbound, Outcome},
-};
+use crate::{hex, http::Problem, message::Order, points, provider::Outcome};
 
 impl Protocol {
     pub(super) async fn attempt(
         &self,
         mut claim: Claim,
         request: &SendRequest,
-        message: &TextMessage,
+        order: &Order,
         mut caller: Caller,
     ) {
         self.world.reach(points::AFTER_CLAIM).await;
         let reference = hex::random_id(&*self.world);
-        let outbound = Outbound::text(&request.phone_number_id, message, &reference);
+        // Before the mark: a file at the provider is no effect, and where this fails nothing was sent.
+        let media_id = match self.hand_over(order, claim.lease_end).await {
+            Ok(media_id) => media_id,
+            Err(response) => {
+                caller.answer(response);
+                return self.let_go(claim, &reference, caller).await;
+            }
+        };
+        let outbound = order.outbound(&reference, media_id.as_deref());
         let stored = match serde_json::to_string(&outbound) {
             Ok(stored) => stored,
             Err(error) => {
@@ -63,7 +65,7 @@ impl Protocol {
     async fn settle(&self, claim: Claim, reference: &str, outcome: Outcome, mut caller: Caller) {
         match outcome {
             Outcome::Success { message_id } => {
-                let answer = answers::sent(&message_id);
+                let answer = answers::sent(&claim.slot, &message_id);
                 self.record(&claim, reference, &answer, caller).await;
             }
             Outcome::NotSent { why } => {

@@ -51,7 +51,7 @@ impl Protocol {
         loop {
             let claim_id = hex::random_id(&*self.world);
             let lease_end = self.world.since_boot() + self.policy.lease;
-            let admissible = request.message.is_ok();
+            let admissible = request.order.is_ok();
             let claimed = self.ledger.claim(slot, &request.fingerprint, &claim_id, admissible).await;
             let error = match claimed {
                 Ok(Reply::Claimed { token }) => {

@@ -4,6 +4,7 @@ mod answers;
 mod attempt;
 mod caller;
 mod claim;
+mod hand_over;
 mod mark;
 mod orphan;
 mod pause;

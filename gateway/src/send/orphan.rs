@@ -32,7 +32,8 @@ fn orphaned(reply: &Reply, reference: &str, answer: &StoredAnswer) -> Option<&'s
 mod tests {
     use super::*;
     use crate::{
-        send::sent,
+        message::Made,
+        send::answers::made,
         store::{State, View},
     };
 
@@ -50,13 +51,13 @@ mod tests {
 
     #[test]
     fn only_a_proof_without_a_record_is_an_alarm() {
-        let is_alarm = |reply: &Reply| orphaned(reply, "r", &sent("m1")).is_some();
+        let is_alarm = |reply: &Reply| orphaned(reply, "r", &made(Made::Message, "m1")).is_some();
         assert!(is_alarm(&Reply::Fenced { view: None }), "an operator's not-sent");
         assert!(is_alarm(&fenced("other", Some("m1"))));
         assert!(is_alarm(&fenced("r", Some("m2"))), "the provider acted twice");
         assert!(!is_alarm(&Reply::Applied));
         assert!(!is_alarm(&fenced("r", None)), "an operator's sent");
-        let error = StoredAnswer { message_id: None, ..sent("m1") };
+        let error = StoredAnswer { message_id: None, ..made(Made::Message, "m1") };
         assert_eq!(orphaned(&Reply::Fenced { view: None }, "r", &error), None);
     }
 }

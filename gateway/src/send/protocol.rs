@@ -9,7 +9,7 @@ use super::{Wakeups, caller::Caller, claim::Claim, pause::Pause};
 use crate::{
     http::Problem,
     ledger::Ledger,
-    message::{MessageError, TextMessage},
+    message::{MessageError, Order},
     policy::{Policy, StoreDown},
     provider::WhatsApp,
     store::{Slot, StoreError},
@@ -27,15 +27,13 @@ pub(crate) struct Protocol {
 
 /// A request that is authentic, and whose key and body could be read.
 pub(crate) struct SendRequest {
-    /// The sender's number at the provider.
-    pub(crate) phone_number_id: String,
     /// The key in its scope; `None` leaves the send unprotected (S3).
     pub(crate) slot: Option<Slot>,
     /// Of the body.
     pub(crate) fingerprint: String,
-    /// What is to be sent. Being invalid counts for a fresh claim only: a stricter release must not turn a replay
+    /// What the provider is to be asked. Being invalid counts for a fresh claim only: a stricter release must not turn a replay
     /// into a 400.
-    pub(crate) message: Result<TextMessage, MessageError>,
+    pub(crate) order: Result<Order, MessageError>,
 }
 
 /// What became of trying to own the key.
@@ -67,10 +65,8 @@ impl Protocol {
         match self.obtain(slot, &request).await {
             Obtained::Response(response) => caller.answer(response),
             Obtained::StoreDown(error) => caller.answer(self.without_store(&request, &error).await),
-            Obtained::Claim(claim) => match &request.message {
-                Ok(message) => {
-                    self.attempt(claim, &request, message, caller).await;
-                }
+            Obtained::Claim(claim) => match &request.order {
+                Ok(order) => self.attempt(claim, &request, order, caller).await,
                 // A store that claims for an inadmissible request: its claim lapses by itself.
                 Err(error) => caller.answer(super::answers::invalid(*error)),
             },

@@ -10,8 +10,7 @@ use serde_json::json;
 use super::{Protocol, SendRequest};
 use crate::{
     gateway::{Parts, assemble},
-    message::TextMessage,
-    points,
+    message, points,
     policy::Policy,
     provider::{Ability, ProviderConfig},
     store::{Slot, State},
@@ -99,10 +98,9 @@ fn gateway(world: Arc<TestWorld>, store: &Arc<FaultyStore>, ability: Ability) ->
 fn request() -> SendRequest {
     let body = json!({ "to": "5511999990001", "text": "oi" });
     SendRequest {
-        phone_number_id: "4711".into(),
         slot: Some(Slot { scope: "loja-1/messages/text".into(), key: "k".into() }),
         fingerprint: crate::fingerprint::of_value(&body).unwrap(),
-        message: TextMessage::from_value(&body, 4096),
+        order: message::text("4711", &body, 4096),
     }
 }
 

@@ -10,8 +10,7 @@ use super::{Protocol, SendRequest};
 use crate::{
     gateway::{Parts, assemble},
     http::{REPLAY, UNPROTECTED},
-    message::TextMessage,
-    points,
+    message, points,
     policy::Policy,
     provider::{Ability, ProviderConfig},
     store::{Slot, State},
@@ -65,10 +64,9 @@ impl House {
     fn send(&self, text: &str) -> impl Future<Output = Response<Bytes>> + use<> {
         let body = json!({ "to": "5511999990001", "text": text });
         let request = SendRequest {
-            phone_number_id: "4711".into(),
             slot: Some(Slot { scope: "loja-1/messages/text".into(), key: self.key.into() }),
             fingerprint: crate::fingerprint::of_value(&body).unwrap(),
-            message: TextMessage::from_value(&body, self.protocol.policy.text_limit),
+            order: message::text("4711", &body, self.protocol.policy.text_limit),
         };
         self.protocol.clone().send(request)
     }

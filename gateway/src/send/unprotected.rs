@@ -11,23 +11,27 @@ use crate::{
     hex,
     http::{Problem, UNPROTECTED},
     points,
-    provider::{Outbound, Outcome},
+    provider::Outcome,
 };
 
 impl Protocol {
     /// A request without a key: nothing is recorded, and nothing else changes (S3).
     pub(super) async fn send_without_key(&self, request: &SendRequest) -> Response<Bytes> {
-        let message = match &request.message {
-            Ok(message) => message,
+        let order = match &request.order {
+            Ok(order) => order,
             Err(error) => return answers::invalid(*error),
         };
         let reference = hex::random_id(&*self.world);
-        let outbound = Outbound::text(&request.phone_number_id, message, &reference);
+        let media_id = match self.hand_over(order, self.world.since_boot() + self.policy.lease).await {
+            Ok(media_id) => media_id,
+            Err(response) => return response,
+        };
+        let outbound = order.outbound(&reference, media_id.as_deref());
         let deadline = self.world.since_boot() + self.policy.send_deadline;
         let outcome = self.provider.dispatch(&outbound, &reference, deadline).await;
         self.world.reach(points::AFTER_DISPATCH).await;
         match outcome {
-            Outcome::Success { message_id } => answers::first(&answers::sent(&message_id)),
+            Outcome::Success { message_id } => answers::first(&answers::made(order.made, &message_id)),
             Outcome::NotSent { why } => Problem::not_sent(&why).into_response(),
             Outcome::Refused(refusal) => answers::refused(&refusal),
             Outcome::Ambiguous { why, .. } => answers::unknown(&reference, &why),

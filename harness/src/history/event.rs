@@ -172,6 +172,17 @@ pub enum Event {
         /// Whether it has it.
         found: bool,
     },
+    /// The plan tells the provider to think long before it answers.
+    ProviderStalls {
+        /// The logical operation.
+        op: String,
+        /// Number of the request at the provider, from 1.
+        request: u32,
+        /// Our reference, if the request bore one.
+        reference: Option<String>,
+        /// How long it thinks.
+        for_ms: u64,
+    },
     /// The provider answers a request.
     ProviderAnswer {
         /// The logical operation.

@@ -2,7 +2,8 @@
 
 use super::invariant::Invariant;
 use super::{
-    completes, faithful_replay, fenced, honest_answer, justified_unknown, mismatch, no_loss, no_wedge, once,
+    bounded, completes, faithful_replay, fenced, honest_answer, justified_unknown, mismatch, no_collapse,
+    no_loss, no_wedge, once, scope, stable_key,
 };
 
 /// Every invariant, safety first, in the order in which verdicts name them.
@@ -10,10 +11,14 @@ pub const ALL: &[Invariant] = &[
     once::INVARIANT,
     faithful_replay::INVARIANT,
     honest_answer::INVARIANT,
+    no_collapse::INVARIANT,
+    scope::INVARIANT,
     mismatch::INVARIANT,
     fenced::INVARIANT,
+    stable_key::INVARIANT,
     justified_unknown::INVARIANT,
     no_loss::INVARIANT,
     completes::INVARIANT,
     no_wedge::INVARIANT,
+    bounded::INVARIANT,
 ];

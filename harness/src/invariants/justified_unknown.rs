@@ -74,7 +74,7 @@ fn observe_cause<'a>(index: usize, event: &'a Event, causes: &mut Vec<Cause<'a>>
         Event::Fault { fault, hosts, .. } if strikes_the_dispatch(hosts) => {
             causes.push(Cause { fault: Some(*fault), until: usize::MAX, reference: None })
         }
-        Event::ProviderAnswer { scripted: true, reference, .. } => {
+        Event::ProviderAnswer { scripted: true, reference, .. } | Event::ProviderStalls { reference, .. } => {
             causes.push(Cause { fault: None, until: index, reference: reference.as_deref() })
         }
         Event::FaultEnds { fault, .. } => end(causes, index, |cause| cause == *fault),

@@ -4,6 +4,7 @@
 //! what happened ([`waiver`]), and the ruling says which one held and shows the evidence.
 
 mod attribution;
+mod bounded;
 mod catalogue;
 mod completes;
 mod faithful_replay;
@@ -13,9 +14,12 @@ mod honest_answer;
 mod invariant;
 mod justified_unknown;
 mod mismatch;
+mod no_collapse;
 mod no_loss;
 mod no_wedge;
 mod once;
+mod scope;
+mod stable_key;
 mod view;
 pub mod waiver;
 

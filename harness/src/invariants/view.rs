@@ -157,7 +157,7 @@ pub(super) fn disturbed_until_ms(history: &History) -> Option<u64> {
             Event::Fault { fault, .. } => _ = lasting.insert(*fault),
             Event::FaultEnds { fault, .. } => _ = lasting.remove(fault),
             Event::Healed if !lasting.is_empty() => lasting.clear(),
-            Event::ProviderAnswer { scripted: true, .. } => {}
+            Event::ProviderAnswer { scripted: true, .. } | Event::ProviderStalls { .. } => {}
             _ => continue,
         }
         until_ms = Some(entry.at_ms);

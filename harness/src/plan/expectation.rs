@@ -39,6 +39,10 @@ pub struct Expectation {
     /// How often each operation acts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<BTreeMap<String, u32>>,
+    /// What each call of an operation came to, in order; operations that are left out are not compared. As
+    /// [`Verdict::answers`](crate::verdict::Verdict::answers) spells it, such as `200 replay`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<BTreeMap<String, Vec<String>>>,
     /// `kept`, `violated`, `waived` or `inconclusive`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
@@ -72,12 +76,17 @@ impl Expectations {
 
 impl Expectation {
     /// The names of its fields.
-    pub(super) const FIELDS: [&'static str; 5] = ["effects", "verdict", "invariants", "unknown", "because"];
+    pub(super) const FIELDS: [&'static str; 6] =
+        ["effects", "answers", "verdict", "invariants", "unknown", "because"];
 
-    /// Overrides what the nearer layer says. Effects are overridden one operation at a time.
+    /// Overrides what the nearer layer says. Effects and answers are overridden one operation at a time.
     fn overlay(&mut self, nearer: &Self) {
         if let Some(effects) = &nearer.effects {
             self.effects.get_or_insert_default().extend(effects.iter().map(|(op, n)| (op.clone(), *n)));
+        }
+        if let Some(answers) = &nearer.answers {
+            let answers = answers.iter().map(|(op, answers)| (op.clone(), answers.clone()));
+            self.answers.get_or_insert_default().extend(answers);
         }
         for (mine, theirs) in [(&mut self.verdict, &nearer.verdict), (&mut self.because, &nearer.because)] {
             if theirs.is_some() {
@@ -105,6 +114,7 @@ impl Expectation {
     fn take<'de, A: MapAccess<'de>>(&mut self, key: &str, table: &mut A) -> Result<bool, A::Error> {
         match key {
             "effects" => self.effects = Some(table.next_value()?),
+            "answers" => self.answers = Some(table.next_value()?),
             "verdict" => self.verdict = Some(table.next_value()?),
             "invariants" => self.invariants = Some(table.next_value()?),
             "unknown" => self.unknown = Some(table.next_value()?),

@@ -31,6 +31,7 @@ fn cell(cell: &Played) -> Value {
         "rules": cell.plan.scenario.rules,
         "profile": cell.plan.profile(),
         "ability": cell.plan.ability(),
+        "variant": cell.plan.variant,
         "seed": cell.plan.seed(),
         "as_expected": cell.is_as_expected(),
         "differences": cell.differences,

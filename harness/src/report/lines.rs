@@ -57,6 +57,9 @@ fn lone(event: &Event) -> Option<String> {
             "as the operator vouches that {op} is {verdict}, and hears {}",
             said(*status, problem.as_deref())
         )),
+        Event::ProviderStalls { request, for_ms, .. } => {
+            Some(format!("thinks about request {request} for {} s", *for_ms as f64 / 1000.0))
+        }
         Event::Query { found, .. } => {
             let says = if *found { "yes" } else { "no" };
             Some(format!("is asked whether it has the message: {says}"))

@@ -66,7 +66,7 @@ impl Played {
         !self.is_as_expected() || self.verdict().broken().is_some()
     }
 
-    /// Whether another cell, of another ability, would be told in the same words.
+    /// Whether another cell, of another ability or variant, would be told in the same words.
     #[must_use]
     pub fn tells_the_same_as(&self, other: &Self) -> bool {
         self.plan.name == other.plan.name

@@ -1,6 +1,6 @@
 //! What a person reads of a run: what needs a look, one table, and what the exit code says.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use super::{
     evidence::Story,
@@ -44,15 +44,26 @@ fn stories(text: &mut String, played: &[Played]) {
     }
 }
 
-/// The story of cells that differ only in the ability of the provider.
+fn title(first: &Played, told: &[&Played]) -> String {
+    let plan = &first.plan;
+    let mut abilities: Vec<&str> = told.iter().map(|cell| cell.plan.ability().name()).collect();
+    abilities.dedup();
+    let mut title =
+        format!("{} · {} · {} provider", plan.scenario.title, plan.profile(), abilities.join(" or "));
+    if !plan.variant.is_empty() {
+        let _ = write!(title, " · {}", plan.variant);
+        // All were played; what is shown below is the first.
+        let variants: BTreeSet<&str> = told.iter().map(|cell| cell.plan.variant.as_str()).collect();
+        if variants.len() > 1 {
+            let _ = write!(title, ", the first of {} variants that end so", variants.len());
+        }
+    }
+    title
+}
+
+/// The story of cells that differ only in the ability of the provider or in the variant.
 fn story(first: &Played, told: &[&Played], legend: bool) -> String {
-    let abilities: Vec<&str> = told.iter().map(|cell| cell.plan.ability().name()).collect();
-    let title = format!(
-        "{} · {} · {} provider",
-        first.plan.scenario.title,
-        first.plan.profile(),
-        abilities.join(" or ")
-    );
+    let title = title(first, told);
     let because = first.plan.expectation().because.map(|because| format!("as expected, because {because}"));
     let notes: Vec<String> = match first.is_as_expected() {
         true => because.into_iter().collect(),

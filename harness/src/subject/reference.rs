@@ -10,6 +10,7 @@ use onceproof_gateway::{
     http::Instance,
     policy::{Answers, Policy, PolicyError},
     provider::{Ability, ProviderConfig},
+    spool::Spool,
     store::{RemoteStore, Store},
     world::{BoxFuture, SharedWorld},
 };
@@ -20,7 +21,7 @@ use crate::{
     sim::{
         actors::{
             database::{InProcessStore, WatchedStore},
-            producer::{ADMIN_TOKEN, TENANTS, Tenant},
+            producer::{ACCOUNT_TOKEN, ADMIN_TOKEN, TENANTS, Tenant},
             whatsapp,
         },
         cast::DATABASE,
@@ -98,7 +99,7 @@ impl ReferenceGateway {
 fn instance(tenant: &Tenant) -> Instance {
     Instance {
         id: tenant.instance.into(),
-        token: tenant.token.into(),
+        tokens: vec![tenant.token.into(), tenant.rotated_token.into()],
         phone_number_id: tenant.phone_number_id.into(),
     }
 }
@@ -110,6 +111,8 @@ impl Subject for ReferenceGateway {
         let config = GatewayConfig {
             policy,
             instances: TENANTS.iter().map(instance).collect(),
+            account_token: Some(ACCOUNT_TOKEN.into()),
+            spool: Spool::Memory,
             provider: ProviderConfig {
                 host: whatsapp::HOST.into(),
                 port: HTTP_PORT,

@@ -62,12 +62,19 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
 
 /// What can be wrong in one table, whatever it inherits.
 fn layer(file: &File<'_>, place: &Place, layer: &Expectation, ops: &BTreeSet<&str>) -> Result<(), PlanError> {
-    for op in layer.effects.iter().flat_map(|effects| effects.keys()) {
+    let effects = layer.effects.iter().flatten().map(|(op, _)| ("effects", op));
+    let answers = layer.answers.iter().flatten().map(|(op, _)| ("answers", op));
+    for (field, op) in effects.chain(answers) {
         if !ops.contains(op.as_str()) {
             let known: Vec<&&str> = ops.iter().collect();
             return Err(file
-                .mistaken_key(&place.key("effects").key(op), format!("no step sends `{op}`"))
+                .mistaken_key(&place.key(field).key(op), format!("no step sends `{op}`"))
                 .help(meant::one_of(op, &known)));
+        }
+    }
+    for (op, answers) in layer.answers.iter().flatten() {
+        for (i, answer) in answers.iter().enumerate() {
+            self::answer(file, &place.key("answers").key(op).item(i), answer)?;
         }
     }
     if let Some(verdict) = &layer.verdict {
@@ -93,6 +100,24 @@ fn layer(file: &File<'_>, place: &Place, layer: &Expectation, ops: &BTreeSet<&st
             .help(format!("write `because = \"S10: what the rule does\"`; {}", names::RULES_HELP)));
     }
     Ok(())
+}
+
+/// An answer is spelled as a verdict spells it; no other could ever be met.
+fn answer(file: &File<'_>, place: &Place, answer: &str) -> Result<(), PlanError> {
+    let asked = answer.strip_prefix("look-up ").or_else(|| answer.strip_prefix("resolve "));
+    let is_status = |word: &str| word.len() == 3 && word.parse().is_ok_and(|n: u16| (100..=599).contains(&n));
+    let good = match asked.unwrap_or(answer).split_once(' ') {
+        None => is_status(asked.unwrap_or(answer)) || asked == Some("none"),
+        Some(("none", reason)) => asked.is_none() && !reason.is_empty(),
+        Some((status, rest)) => is_status(status) && !rest.is_empty(),
+    };
+    if good {
+        return Ok(());
+    }
+    Err(file.mistake(place, format!("`{answer}` is no answer")).help(
+        "write `200`, `200 replay`, `504 outcome-unknown`, `none timeout`, `look-up 200 sent` or \
+         `resolve 409 too-early`",
+    ))
 }
 
 /// What can be wrong in a cell, with all that it inherits.

@@ -65,6 +65,17 @@ struct Decision {
     thinks_ms: u64,
 }
 
+impl Decision {
+    fn stalls(&self, asked: &Asked) -> Event {
+        Event::ProviderStalls {
+            op: asked.op.clone(),
+            request: self.request,
+            reference: asked.reference.clone(),
+            for_ms: self.thinks_ms,
+        }
+    }
+}
+
 impl Provider {
     /// A provider with an empty ledger that remembers keys for `key_retention_ms`, if it takes them at all.
     #[must_use]
@@ -109,6 +120,9 @@ async fn act(State((provider, world)): Here, headers: HeaderMap, body: Bytes) ->
     if let Some(message_id) = &decision.acts {
         let (reference, message_id) = (asked.reference.clone(), message_id.clone());
         inner.stage.effect(now_ms(&world), HOST, &asked.op, reference, message_id).await;
+    }
+    if decision.thinks_ms > THINKS_MS {
+        inner.stage.record(now_ms(&world), HOST, decision.stalls(&asked));
     }
     world.sleep(Duration::from_millis(decision.thinks_ms)).await;
     let event = Event::ProviderAnswer {
