@@ -2,9 +2,11 @@
 
 use std::{io, sync::Arc};
 
+use tokio::sync::watch;
+
 use crate::{
     alarm::Alarm,
-    http::{Access, Api, Forms, Instance, router, serve_on},
+    http::{Access, Api, Forms, Instance, router, serve_until},
     ledger::Ledger,
     policy::Policy,
     provider::{ProviderConfig, WhatsApp},
@@ -53,6 +55,22 @@ pub async fn run_on(
     config: GatewayConfig,
     listener: Box<dyn Listener>,
 ) -> io::Result<()> {
+    let (_never, stop) = watch::channel(false);
+    run_until(world, store, config, listener, stop).await
+}
+
+/// As [`run_on`], until `stop` holds `true`; then takes no more connections, and returns once every request in hand is
+/// answered. A send whose caller has hung up is not waited for: the next life finds it in the store.
+///
+/// # Errors
+/// What accepting says.
+pub async fn run_until(
+    world: SharedWorld,
+    store: Arc<dyn Store>,
+    config: GatewayConfig,
+    listener: Box<dyn Listener>,
+    stop: watch::Receiver<bool>,
+) -> io::Result<()> {
     let parts = assemble(world.clone(), store, config.policy, config.provider);
     world.spawn(Box::pin(parts.sweeper.run()));
     let api = Api {
@@ -60,7 +78,7 @@ pub async fn run_on(
         access: Access::new(config.instances, config.account_token, config.admin_token),
         forms: Forms::new(config.spool),
     };
-    serve_on(world, listener, router(Arc::new(api))).await
+    serve_until(world, listener, router(Arc::new(api)), stop).await
 }
 
 /// A gateway without its routes.

@@ -1,2 +1,9 @@
-//! placeholder
-fn main() {}
+//! The gateway's command line.
+
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

@@ -1,6 +1,13 @@
 //! The world itself: tokio's sockets and timers, the kernel's clocks and chance.
 
-use std::{future::Future, io, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    io,
+    net::{IpAddr, Ipv4Addr},
+    pin::Pin,
+    sync::Arc,
+    time::Duration,
+};
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,14 +25,23 @@ const SINCE_BOOT: ClockId = ClockId::Monotonic;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A host of the real world. It has to be used within a tokio runtime with its drivers enabled.
-#[derive(Debug, Default)]
-pub struct TokioWorld;
+#[derive(Debug)]
+pub struct TokioWorld {
+    /// Where its ports are bound.
+    address: IpAddr,
+}
 
 impl TokioWorld {
-    /// A shared handle.
+    /// A shared handle to a host that listens on the loopback address only.
     #[must_use]
     pub fn shared() -> SharedWorld {
-        Arc::new(Self)
+        Self::listening_on(Ipv4Addr::LOCALHOST.into())
+    }
+
+    /// A shared handle to a host that listens on this address.
+    #[must_use]
+    pub fn listening_on(address: IpAddr) -> SharedWorld {
+        Arc::new(Self { address })
     }
 }
 
@@ -58,8 +74,9 @@ impl World for TokioWorld {
     }
 
     fn listen(&self, port: u16) -> BoxFuture<io::Result<Box<dyn Listener>>> {
+        let address = self.address;
         Box::pin(async move {
-            let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+            let listener = TcpListener::bind((address, port)).await?;
             let port = listener.local_addr()?.port();
             Ok(Box::new(TokioListener { listener, port }) as Box<dyn Listener>)
         })

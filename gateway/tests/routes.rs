@@ -70,7 +70,6 @@ impl House {
         tokio::spawn(serve_on(world.clone(), listener, routes));
         let sqlite = Arc::new(Mutex::new(SqliteStore::in_memory().unwrap()));
         let config = GatewayConfig {
-            admin_token: None,
             policy: Policy::profile("strict").unwrap(),
             instances: vec![Instance {
                 id: "loja-1".into(),
@@ -85,6 +84,7 @@ impl House {
                 access_token: "theirs".into(),
                 ability: Ability::Opaque,
             },
+            admin_token: None,
             port: 0,
         };
         let listener = world.listen(0).await.unwrap();

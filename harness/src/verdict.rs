@@ -386,6 +386,8 @@ mod tests {
         assert_eq!(said(twice(40 * DAY).idle(&[2])), "inconclusive (fault 2 never struck)");
         assert_eq!(said(twice(1).idle(&[2])), "violated once, faithful-replay");
         assert_eq!(said(Build::new()), "inconclusive (no effect and no answer was observed)");
+        let abandoned = Build::new().request("a", 1, "k1").claim("k1", 1).fault(1, &["gateway-1"]);
+        assert_eq!(said(abandoned.release("k1", 1).no_response(1).end()), "kept");
         let silent = Build::new().request("a", 1, "k1").status(1, 503);
         assert_eq!(said(silent), "inconclusive (no promise was put to the test)");
     }

@@ -7,6 +7,7 @@ use http::{HeaderMap, StatusCode, header::AUTHORIZATION};
 use subtle::{Choice, ConstantTimeEq};
 
 use super::Problem;
+use crate::message::ACCOUNT;
 
 /// The longest id of an instance that is not configured.
 const MAX_ID: usize = 64;
@@ -37,17 +38,17 @@ impl std::fmt::Debug for Instance {
 pub(crate) struct Access {
     instances: BTreeMap<String, Instance>,
     account_token: Option<String>,
-    admin_token: Option<String>,
+    operator_token: Option<String>,
 }
 
 impl Access {
     pub(crate) fn new(
         instances: Vec<Instance>,
         account_token: Option<String>,
-        admin_token: Option<String>,
+        operator_token: Option<String>,
     ) -> Self {
         let instances = instances.into_iter().map(|instance| (instance.id.clone(), instance)).collect();
-        Self { instances, account_token, admin_token }
+        Self { instances, account_token, operator_token }
     }
 
     /// The number at the provider of an instance whose token this is. An instance that is not configured is the
@@ -69,23 +70,26 @@ impl Access {
         }
     }
 
-    /// Every instance whose token the request bears: the path names none (S11).
+    /// Every instance whose token the request bears, where the path names none; the account's is [`ACCOUNT`], whose
+    /// records are those of the instances that it made.
     pub(super) fn instances_of(&self, headers: &HeaderMap) -> Result<Vec<String>, Problem> {
         let token = bearer_token(headers).ok_or_else(Problem::unauthorized)?;
         let theirs = self.instances.values().filter(|instance| is_one_of(token, &instance.tokens));
-        let ids: Vec<String> = theirs.map(|instance| instance.id.clone()).collect();
+        let account = self.account(headers).is_ok().then(|| ACCOUNT.to_owned());
+        let ids: Vec<String> = theirs.map(|instance| instance.id.clone()).chain(account).collect();
         match ids.is_empty() {
             true => Err(Problem::unauthorized()),
             false => Ok(ids),
         }
     }
 
-    /// Whether this is the operator's token; without one configured there is no such route.
+    /// Whether this is the operator's token. Without one in the configuration there are no such routes.
     pub(super) fn operator(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let Some(known) = &self.admin_token else {
+        let known = self.operator_token.as_slice();
+        if known.is_empty() {
             return Err(Problem::unknown_route());
-        };
-        match bearer_token(headers).is_some_and(|token| is_one_of(token, std::slice::from_ref(known))) {
+        }
+        match bearer_token(headers).is_some_and(|token| is_one_of(token, known)) {
             true => Ok(()),
             false => Err(Problem::unauthorized()),
         }

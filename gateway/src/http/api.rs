@@ -88,7 +88,8 @@ impl Api {
         let phone_number_id = self.access.sender(id, &head.headers)?;
         let slot = self.slot(&head.headers, || format!("{id}/{}", route.name()))?;
         let Content { value, file, fingerprint } = self.read_content(route, &head.headers, body).await?;
-        let order = route.order(&phone_number_id, &value, file, self.protocol.policy.text_limit);
+        let protocol = &self.protocol;
+        let order = route.order(&phone_number_id, &value, file, protocol.policy.text_limit);
         Ok(SendRequest { slot, fingerprint, order })
     }
 

@@ -70,7 +70,7 @@ pub(super) fn is_form(headers: &HeaderMap) -> bool {
     essence.trim().eq_ignore_ascii_case("multipart/form-data")
 }
 
-/// The bytes of a body that has to fit into memory.
+/// Reads a body of at most `limit` bytes.
 pub(super) async fn whole(world: &dyn World, limit: usize, body: Body) -> Result<Bytes, Problem> {
     let whole = Limited::new(body, limit).collect();
     match within(world, BODY_PATIENCE, whole).await {

@@ -17,7 +17,7 @@ mod tests;
 pub use access::Instance;
 pub use form::{CONCURRENT_FORMS, MAX_FORM};
 pub use problem::{PROBLEM_TYPE_PREFIX, REPLAY, UNPROTECTED};
-pub use serve::{serve, serve_on};
+pub use serve::{serve, serve_on, serve_until};
 
 pub(crate) use access::Access;
 pub(crate) use api::{Api, router};

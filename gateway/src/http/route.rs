@@ -40,7 +40,7 @@ impl Route {
         matches!(self, Self::Media | Self::Audio | Self::Document)
     }
 
-    /// What its content asks for.
+    /// What its content asks for, whose text has at most `text_limit` characters.
     pub(super) fn order(
         self,
         phone_number_id: &str,

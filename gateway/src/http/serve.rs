@@ -1,6 +1,6 @@
 //! The accept loop.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, pin::pin, sync::Arc, time::Duration};
 
 use axum::Router;
 use hyper::{
@@ -8,6 +8,7 @@ use hyper::{
     service::{Service, service_fn},
 };
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
+use tokio::sync::watch;
 
 use super::idle::Activity;
 use crate::world::{BoxIo, Listener, SharedWorld};
@@ -31,14 +32,50 @@ pub async fn serve(world: SharedWorld, port: u16, router: Router) -> io::Result<
 ///
 /// # Errors
 /// What accepting says.
-pub async fn serve_on(world: SharedWorld, mut listener: Box<dyn Listener>, router: Router) -> io::Result<()> {
+pub async fn serve_on(world: SharedWorld, listener: Box<dyn Listener>, router: Router) -> io::Result<()> {
+    let (_never, stop) = watch::channel(false);
+    serve_until(world, listener, router, stop).await
+}
+
+/// Serves a bound port until `stop` holds `true`; then takes no more connections, and returns once every request in
+/// hand is answered.
+///
+/// # Errors
+/// What accepting says.
+pub async fn serve_until(
+    world: SharedWorld,
+    mut listener: Box<dyn Listener>,
+    router: Router,
+    mut stop: watch::Receiver<bool>,
+) -> io::Result<()> {
+    // Each connection holds one receiver, so that it closes with the last of them.
+    let connections = watch::Sender::new(());
     loop {
-        let io = listener.accept().await?;
-        world.spawn(Box::pin(serve_connection(world.clone(), io, router.clone())));
+        let io = tokio::select! {
+            biased;
+            () = stopped(&mut stop) => break,
+            io = listener.accept() => io?,
+        };
+        let open = connections.subscribe();
+        let connection = serve_connection(world.clone(), io, router.clone(), stop.clone());
+        world.spawn(Box::pin(async move {
+            connection.await;
+            drop(open);
+        }));
+    }
+    drop(listener);
+    connections.closed().await;
+    Ok(())
+}
+
+/// Ready once the service is to stop; never, where nobody can say so any more.
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    if stop.wait_for(|stop| *stop).await.is_err() {
+        std::future::pending().await
     }
 }
 
-async fn serve_connection(world: SharedWorld, io: BoxIo, router: Router) {
+async fn serve_connection(world: SharedWorld, io: BoxIo, router: Router, mut stop: watch::Receiver<bool>) {
     let activity = Arc::new(Activity::new());
     let requests = activity.clone();
     let service = service_fn(move |request| {
@@ -56,9 +93,17 @@ async fn serve_connection(world: SharedWorld, io: BoxIo, router: Router) {
         .max_buf_size(MAX_HEAD)
         .max_headers(MAX_HEADERS)
         .serve_connection(TokioIo::new(io), service);
+    let mut connection = pin!(connection);
     tokio::select! {
         biased;
         // A broken connection is the peer's to notice.
+        _ = connection.as_mut() => return,
+        () = activity.idle(&*world) => return,
+        () = stopped(&mut stop) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    tokio::select! {
+        biased;
         _ = connection => {}
         () = activity.idle(&*world) => {}
     }

@@ -30,9 +30,9 @@ pub(super) fn phone<'a>(content: &'a Value, member: &'static str) -> Result<&'a 
 pub(super) fn text<'a>(
     text: Option<&'a Value>,
     member: &'static str,
-    limit: usize,
+    longest: usize,
 ) -> Result<&'a str, MessageError> {
-    let text = text.and_then(Value::as_str).filter(|text| has_length(text, limit));
+    let text = text.and_then(Value::as_str).filter(|text| has_length(text, longest));
     text.ok_or(MessageError { member, expected: "a string that is neither empty nor too long" })
 }
 

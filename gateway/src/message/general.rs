@@ -8,17 +8,17 @@ use super::{MessageError, Order, check};
 const TYPE: MessageError =
     MessageError { member: "type", expected: "text, image, video, audio, document, contacts or location" };
 
-/// `{"to", "type", …}`.
+/// `{"to", "type", …}`, whose text has at most `longest` characters.
 ///
 /// # Errors
 /// [`MessageError`].
-pub fn message(phone_number_id: &str, content: &Value, text_limit: usize) -> Result<Order, MessageError> {
+pub fn message(phone_number_id: &str, content: &Value, longest: usize) -> Result<Order, MessageError> {
     let to = check::to(content)?;
     let kind = content.get("type").and_then(Value::as_str).ok_or(TYPE)?;
     let object = content.get(kind).unwrap_or(&Value::Null);
     match kind {
         "text" => {
-            check::text(object.get("body"), "text.body", text_limit)?;
+            check::text(object.get("body"), "text.body", longest)?;
         }
         "image" | "video" | "audio" | "document" => file(object)?,
         "contacts" => contacts(object)?,

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 use super::{MessageError, Order, check};
 
-/// `{"to", "text"}`.
+/// `{"to", "text"}`, whose text has at most `longest` characters.
 ///
 /// # Errors
 /// [`MessageError`].
-pub fn text(phone_number_id: &str, content: &Value, text_limit: usize) -> Result<Order, MessageError> {
+pub fn text(phone_number_id: &str, content: &Value, longest: usize) -> Result<Order, MessageError> {
     let to = check::to(content)?;
-    let text = check::text(content.get("text"), "text", text_limit)?;
+    let text = check::text(content.get("text"), "text", longest)?;
     Ok(Order::message(phone_number_id, to, "text", json!({ "body": text })))
 }
 

@@ -4,6 +4,7 @@ mod choose;
 mod command;
 #[cfg(test)]
 mod contract;
+mod disk;
 mod embedded;
 mod remote;
 #[cfg(test)]
@@ -16,6 +17,7 @@ pub mod wire;
 
 pub use choose::for_policy;
 pub use command::*;
+pub use disk::DiskStore;
 pub use embedded::EmbeddedStore;
 pub use remote::RemoteStore;
 pub use rows::Record;

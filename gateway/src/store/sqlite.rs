@@ -1,6 +1,6 @@
 //! The records in SQLite: each command is one transaction, and every condition is in the statement that writes.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -11,8 +11,14 @@ const CACHED_STATEMENTS: usize = 48;
 
 /// Why a store cannot be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("the database cannot be opened: {0}")]
-pub struct OpenError(#[from] rusqlite::Error);
+pub enum OpenError {
+    /// SQLite says why.
+    #[error("the database cannot be opened: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// There is no thread for it.
+    #[error("the database's thread cannot be started: {0}")]
+    Thread(std::io::Error),
+}
 
 /// One SQLite database.
 #[derive(Debug)]
@@ -38,6 +44,11 @@ impl SqliteStore {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         Self::over(connection)
+    }
+
+    /// How long a command waits for another process that has locked the file.
+    pub(super) fn wait_for_locks(&mut self, patience: Duration) -> Result<(), OpenError> {
+        Ok(self.connection.busy_timeout(patience)?)
     }
 
     fn over(mut connection: Connection) -> Result<Self, OpenError> {

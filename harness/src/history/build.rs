@@ -191,6 +191,11 @@ impl Build {
         self.event("whatsapp", Event::Query { reference: reference.into(), found })
     }
 
+    pub(crate) fn stalls(self, op: &str, reference: &str, for_ms: u64) -> Self {
+        let (op, reference) = (op.into(), Some(reference.into()));
+        self.event("whatsapp", Event::ProviderStalls { op, request: 1, reference, for_ms })
+    }
+
     /// The provider answers 200 to a request with this reference and this key.
     pub(crate) fn asked(self, op: &str, reference: Option<&str>, key: Option<&str>) -> Self {
         let event = Event::ProviderAnswer {

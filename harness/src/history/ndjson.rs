@@ -23,6 +23,7 @@ const EVENTS: &[&str] = &[
     "no-response",
     "gave-up",
     "effect",
+    "provider-stalls",
     "provider-answer",
     "look-up",
     "resolve",
@@ -209,6 +210,7 @@ mod tests {
             .healed()
             .look_up("cart-7", 200, "unknown")
             .query("ref-1", false)
+            .stalls("cart-7", "ref-1", 50_000)
             .resolve("cart-7", "sent", 200)
             .record("k1", State::Unknown, None)
             .end()
@@ -290,7 +292,7 @@ mod tests {
     fn half_a_line_is_not_an_entry() {
         let good = text(&every_event());
         let said = read(&good.as_bytes()[..good.len() - 5]).expect_err("bad").to_string();
-        assert!(said.starts_with("line 21: not a JSON object: "), "{said}");
+        assert!(said.starts_with("line 22: not a JSON object: "), "{said}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! `completes`: without faults, or with a provider that takes a key, everything ends definite; with one that can be
-//! asked, so does what it was found to have.
+//! asked, so does what it has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
     name: "completes",
     kind: Kind::Liveness,
     promise: "Without faults, or healed with a provider that takes our key, every operation ends definite; healed \
-              with one that can be asked, every operation that it was found to have.",
+              with one that can be asked, every operation that it has.",
     rules: &["S6", "S11"],
     judge,
 };
@@ -39,13 +39,13 @@ fn judge(history: &History) -> Ruling {
     }
     let mut findings = Findings::default();
     let (records, losses) = (view::records(history), Losses::of(history));
-    let (found, marked) = (found(history), marked(history));
+    let (had, marked) = (had(history), marked(history));
     // Undisturbed, nothing is left without a record because it was lost: whoever sends nothing completes nothing.
     let absent_is_definite = disturbed_until_ms.is_some() && view::shows_store(history);
     for (op, outcome) in outcomes(history) {
-        // "Not found" settles nothing: what was not found may stay unknown.
+        // "Not found" settles nothing: what the provider does not have may stay unknown.
         let may_stay_unknown = disturbed_until_ms.is_some() && ability == Ability::Queryable;
-        let Some(request) = outcome.request.filter(|_| !may_stay_unknown || found.contains(op)) else {
+        let Some(request) = outcome.request.filter(|_| !may_stay_unknown || had.contains(op)) else {
             continue;
         };
         findings.relevant();
@@ -60,9 +60,11 @@ fn judge(history: &History) -> Ruling {
             Some(slot) => {
                 let dispatched_ms = marked.get(&slot).copied();
                 let is_unknown = found.is_none_or(|record| record.state == State::Unknown);
-                let forgotten = is_unknown && is_forgotten(history, dispatched_ms, disturbed_until_ms);
-                let lost = || losses.waives(slot, request.index, history.entries.len());
-                forgotten.then_some(PAST_RETENTION).or_else(lost)
+                if is_unknown && is_forgotten(history, dispatched_ms, disturbed_until_ms) {
+                    // From there on the provider is one that cannot be asked, which promises nothing here.
+                    continue;
+                }
+                losses.waives(slot, request.index, history.entries.len())
             }
         };
         let answer = outcome.answer.map(|answer| answer.index);
@@ -72,20 +74,13 @@ fn judge(history: &History) -> Ruling {
     findings.ruling()
 }
 
-/// The operations that the provider was asked about and found.
-fn found(history: &History) -> BTreeSet<&str> {
-    let mut references = BTreeMap::new();
-    let mut found = BTreeSet::new();
-    for entry in &history.entries {
-        match &entry.event {
-            Event::Effect { op, reference: Some(reference), .. } => {
-                references.insert(reference.as_str(), op.as_str());
-            }
-            Event::Query { reference, found: true } => found.extend(references.get(reference.as_str())),
-            _ => {}
-        }
-    }
-    found
+/// The operations that a provider has under their reference, so that it can be asked and finds them.
+fn had(history: &History) -> BTreeSet<&str> {
+    let acted = history.entries.iter().filter_map(|entry| match &entry.event {
+        Event::Effect { op, reference: Some(_), .. } => Some(op.as_str()),
+        _ => None,
+    });
+    acted.collect()
 }
 
 /// When each key's last claim was first dispatched, as far as the store shows it.
@@ -245,18 +240,18 @@ mod tests {
         assert_eq!(verdict(faulty), Ruling::Inconclusive);
         let scripted = sent().scripted("a", "r1", 500);
         assert_eq!(verdict(scripted), Ruling::Inconclusive);
+        assert_eq!(verdict(sent().stalls("a", "r1", 50_000)), Ruling::Inconclusive);
         assert!(verdict(sent().keyed().scripted("a", "r1", 500)).is_violated());
     }
 
     #[test]
-    fn what_a_provider_that_can_be_asked_was_found_to_have_ends_definite() {
-        let asked = |found| {
-            let sent = Build::new().queryable().request("a", 1, "k1").effect_ref("a", "m1", "r1");
-            sent.fault(1, &["whatsapp"]).fault_ends(1).query("r1", found).status(1, 504)
-        };
-        assert!(verdict(asked(true)).is_violated());
-        assert_eq!(verdict(asked(true).record("k1", State::Done, Some(200))), Ruling::Kept);
-        assert_eq!(verdict(asked(false)), Ruling::Inconclusive);
+    fn what_a_provider_that_can_be_asked_has_ends_definite() {
+        let sent = || Build::new().queryable().request("a", 1, "k1").fault(1, &["whatsapp"]).fault_ends(1);
+        let had = || sent().effect_ref("a", "m1", "r1").status(1, 504);
+        assert!(verdict(had()).is_violated());
+        assert_eq!(verdict(had().query("r1", true).record("k1", State::Done, Some(200))), Ruling::Kept);
+        assert_eq!(verdict(sent().query("r1", false).status(1, 504)), Ruling::Inconclusive);
+        assert_eq!(verdict(sent().effect("a", "m1").status(1, 504)), Ruling::Inconclusive, "by what to ask?");
     }
 
     #[test]

@@ -210,6 +210,12 @@ mod tests {
     }
 
     #[test]
+    fn a_provider_that_stalls_justifies_what_it_stalls() {
+        assert_eq!(verdict(dispatched().stalls("a", "r1", 50_000)), Ruling::Kept);
+        assert!(verdict(dispatched().stalls("b", "r2", 50_000)).is_violated());
+    }
+
+    #[test]
     fn a_look_at_an_unknown_record_needs_no_cause_of_its_own() {
         let struck = dispatched().fault(1, &["whatsapp"]).unknown("k1", 1).fault_ends(1);
         let seen = struck.store("read", "k1", None, None, "meets", Some(State::Unknown), None);

@@ -13,7 +13,7 @@ use super::waiver::Losses;
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "stable-key",
     kind: Kind::Safety,
-    promise: "Every ask of one claim bears the reference of its mark, as its key too; no two claims share one.",
+    promise: "Every ask that a claim makes bears the reference of its mark, as its key too; no two claims share one.",
     rules: &["S10", "S11"],
     judge,
 };
@@ -25,13 +25,23 @@ struct Mark<'a> {
     slot: Slot<'a>,
 }
 
+/// A claim that may ask.
+#[derive(Clone, Copy)]
+struct Open<'a> {
+    reference: &'a str,
+    mark: usize,
+    /// Whether it was written down that it asks, by the mark or the beginning of a re-ask, and no ask has come since.
+    /// Nobody's ask, such as that of a gateway which sends without a store, is none of this claim.
+    asks: bool,
+}
+
 struct Fold<'a> {
     losses: Losses<'a>,
     findings: Findings,
     attribution: Attribution<'a>,
     by_reference: BTreeMap<&'a str, Mark<'a>>,
-    /// By key and store: the reference of the claim that stands there since its mark.
-    open: BTreeMap<Slot<'a>, BTreeMap<&'a str, (&'a str, usize)>>,
+    /// By key and store: the claim that stands there since its mark.
+    open: BTreeMap<Slot<'a>, BTreeMap<&'a str, Open<'a>>>,
 }
 
 fn judge(history: &History) -> Ruling {
@@ -49,6 +59,13 @@ fn judge(history: &History) -> Ruling {
                 let slot = (scope.as_str(), key.as_str());
                 match (command.as_str(), reply.as_str(), reference) {
                     ("mark", "applied", Some(reference)) => fold.mark(index, store, slot, reference),
+                    ("begin-ask", "ask", _) => {
+                        if let Some(claim) =
+                            fold.open.get_mut(&slot).and_then(|of| of.get_mut(store.as_str()))
+                        {
+                            claim.asks = true;
+                        }
+                    }
                     ("claim", "claimed", _)
                     | ("release" | "release-asked", "applied", _)
                     | ("sweep", "released" | "forgotten", _) => {
@@ -70,8 +87,9 @@ fn judge(history: &History) -> Ruling {
 impl<'a> Fold<'a> {
     fn mark(&mut self, index: usize, store: &'a str, slot: Slot<'a>, reference: &'a str) {
         let (_, key) = slot;
-        let standing = self.open.entry(slot).or_default().insert(store, (reference, index));
-        if let Some((other, earlier)) = standing {
+        let claim = Open { reference, mark: index, asks: true };
+        let standing = self.open.entry(slot).or_default().insert(store, claim);
+        if let Some(Open { reference: other, mark: earlier, .. }) = standing {
             // A mark whose COMMIT was ambiguous may be made again, as it was.
             if other != reference {
                 let why =
@@ -105,11 +123,16 @@ impl<'a> Fold<'a> {
                     format!("operation {op:?} was asked for with the reference of key {:?}", mark.slot.1);
                 self.breach(mark.slot, why, mark.index, index);
             }
+            for claim in self.open.entry(mark.slot).or_default().values_mut() {
+                claim.asks &= borne != Some(claim.reference);
+            }
             return;
         }
         let Some((slot, _)) = sources.only() else { return };
-        let standing = self.open.get(&slot).and_then(|stores| stores.values().next());
-        if let Some((expected, mark)) = standing.copied() {
+        let standing = self.open.get_mut(&slot).and_then(|of| of.values_mut().find(|claim| claim.asks));
+        if let Some(claim) = standing {
+            claim.asks = false;
+            let Open { reference: expected, mark, .. } = *claim;
             let found = borne.map_or("none".to_owned(), |borne| format!("{borne:?}"));
             let why =
                 format!("operation {op:?} was asked for with reference {found} instead of {expected:?}");
@@ -163,6 +186,13 @@ mod tests {
         assert_bad(marked().asked("a", Some("r9"), None), &[2, 3]);
         assert_bad(marked().asked("a", None, None), &[2, 3]);
         assert_bad(marked().effect_ref("a", "m1", "r9"), &[2, 3]);
+    }
+
+    #[test]
+    fn an_ask_that_no_claim_makes_is_none_of_its_asks() {
+        let asked = || marked().asked("a", Some("r1"), None);
+        assert_eq!(verdict(asked().effect_ref("a", "m2", "r9")), Ruling::Kept, "sent without a store");
+        assert_bad(asked().begin_ask("k1", 2, "r1").asked("a", Some("r9"), None), &[2, 5]);
     }
 
     #[test]

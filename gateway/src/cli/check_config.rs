@@ -1,0 +1,126 @@
+//! What a configuration promises and what it gives up, in plain words.
+
+use std::time::Duration;
+
+use humantime::format_duration;
+use onceproof_gateway::{
+    http::{CONCURRENT_FORMS, MAX_FORM},
+    policy::{Ambiguous, Answers, Policy, Severity, StoreDown},
+    provider::Ability,
+};
+
+use super::{Failure, config::Config};
+
+/// What is to be said of a configuration.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// What holds.
+    promises: Vec<String>,
+    /// What does not, by decision.
+    gives_up: Vec<String>,
+    /// Why it does not run: with these the protocol's own assumptions fail.
+    refusals: Vec<String>,
+}
+
+impl Report {
+    /// Everything that is to be said.
+    pub fn of(config: &Config) -> Self {
+        let mut report = Self::default();
+        let policy = &config.gateway.policy;
+        let ability = config.gateway.provider.ability;
+        for finding in policy.check(ability) {
+            match finding.severity {
+                Severity::Refused => report.refusals.push(finding.text),
+                Severity::Warned => report.gives_up.push(finding.text),
+            }
+        }
+        report.tell_outside(config);
+        report.promises.extend(promises(policy, ability));
+        report
+    }
+
+    /// A refusal is a mistake in the configuration.
+    pub fn refuse(&self) -> Result<(), Failure> {
+        match self.refusals.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::Usage(format!("refused: {}", self.refusals.join("\nrefused: ")))),
+        }
+    }
+
+    fn tell_outside(&mut self, config: &Config) {
+        if !config.listen.ip().is_loopback() {
+            let listen = config.listen;
+            let loss =
+                format!("{listen} is reached from other hosts, and speaks no TLS: put a proxy before it");
+            self.gives_up.push(loss);
+        }
+    }
+}
+
+/// Prints what is to be said, unless the configuration is refused.
+pub fn print(config: &Config) -> Result<(), Failure> {
+    let report = Report::of(config);
+    report.refuse()?;
+    for promise in &report.promises {
+        println!("promises: {promise}");
+    }
+    for loss in &report.gives_up {
+        println!("gives up: {loss}");
+    }
+    Ok(())
+}
+
+/// What a policy that is not refused holds to.
+fn promises(policy: &Policy, ability: Ability) -> Vec<String> {
+    let kept = policy.ttl.saturating_add(policy.tombstone);
+    let while_running = match policy.answers {
+        Answers::Durable => "",
+        Answers::Memory => ", while it runs",
+    };
+    let mut promises = vec![
+        format!("a key acts once for at least {}{while_running} (S2, S5)", plain(kept)),
+        format!(
+            "a lease of {} outlasts the provider's timeout and the skew ({}): who takes over finds the first attempt \
+             over (S10)",
+            plain(policy.lease),
+            plain(policy.provider_timeout + policy.skew)
+        ),
+        format!(
+            "an upload has at most {} MiB, {CONCURRENT_FORMS} are held at a time, on the disk (S8)",
+            MAX_FORM / (1024 * 1024)
+        ),
+    ];
+    if policy.answers == Answers::Durable {
+        let durable = "a claim, a mark and an answer are on the disk (SQLite, synchronous=FULL) before anything \
+                       follows from them (S5, S10)";
+        promises.push(durable.into());
+    }
+    if policy.store_down == StoreDown::Refuse {
+        promises.push("while the store is down nothing is sent, and callers hear 503 (S7)".into());
+    }
+    if policy.ambiguous == Ambiguous::Unknown {
+        promises.push("an outcome that cannot be told is `unknown`, and never guessed (S6, S10)".into());
+    }
+    match ability {
+        Ability::Keyed { retention } => promises.push(format!(
+            "what is `unknown` is asked again under the same key, for {} (S10)",
+            plain(retention.saturating_sub(policy.dead_after()))
+        )),
+        Ability::Queryable => {
+            promises.push("what is `unknown` is looked up at the provider by our reference (S10)".into());
+        }
+        Ability::Opaque => {}
+    }
+    promises
+}
+
+/// humantime knows months, and nobody knows how long these are.
+fn plain(period: Duration) -> String {
+    const DAY: u64 = 24 * 3600;
+    let days = period.as_secs() / DAY;
+    match (days, period - Duration::from_secs(days * DAY)) {
+        (0, rest) => format_duration(rest).to_string(),
+        (days, Duration::ZERO) => format!("{days}d"),
+        (days, rest) => format!("{days}d {}", format_duration(rest)),
+    }
+}
