@@ -10,11 +10,12 @@ use hyper::service::Service;
 use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 
-use super::{Api, Instance, REPLAY, router};
+use super::{Access, Api, Forms, Instance, REPLAY, router};
 use crate::{
     gateway::{Parts, assemble},
     policy::Policy,
     provider::{Ability, ProviderConfig},
+    spool::Spool,
     testing::{Behaviour, Fault, FaultyStore, TestProvider, TestWorld},
 };
 
@@ -58,13 +59,13 @@ impl House {
         let Parts { protocol, sweeper } = assemble(world, Arc::new(FaultyStore::new(faults)), policy, config);
         tokio::spawn(sweeper.run());
         let instances = ["loja-1", "loja-2"].map(|id| {
-            let token = format!("token of {id}");
-            (id.to_owned(), Instance { id: id.into(), token, phone_number_id: "4711".into() })
+            let tokens = vec![format!("token of {id}")];
+            Instance { id: id.into(), tokens, phone_number_id: "4711".into() }
         });
         let api = Api {
             protocol: Arc::new(protocol),
-            instances: instances.into(),
-            admin_token: admin_token.map(str::to_owned),
+            access: Access::new(instances.into(), Some("account".into()), admin_token.map(str::to_owned)),
+            forms: Forms::new(Spool::Memory),
         };
         Self { provider, router: router(Arc::new(api)) }
     }
@@ -171,8 +172,34 @@ async fn a_tenant_sees_only_its_own() {
     for token in ["", "nobody's", "operator"] {
         house.get("/v1/messages/wamid.1/status", token).await.is(401, "unauthorized");
     }
+    // The account sees what it made, and not what its tenants send.
+    house.get("/v1/messages/wamid.1/status", "account").await.is(404, "unknown-message");
+    house.get(&format!("/v1/instances/loja-1/{key}"), "account").await.is(401, "unauthorized");
+    house.get("/v1/instances/loja-1/keys/text/k/status", "token of loja-1").await.is(404, "unknown-message");
     house.get("/v1/messages/%FF/status", other).await.is(404, "unknown-message");
     house.get("/v1/instances/loja-1/keys/%FF/k/status", "").await.is(404, "unknown-message");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_account_looks_up_an_instance_whose_making_is_in_doubt() {
+    let house = House::open();
+    house.provider.becomes(Behaviour::Unreachable);
+    let make = json!({ "name": "loja-3" });
+    let path = "/v1/instances/account/keys/instances/k/status";
+    let key = Some("k");
+    house.ask(Method::POST, "/v1/instances", "account", key, &make).await.is(503, "not-sent");
+    house.get(path, "account").await.is(404, "unknown-message");
+    house.provider.becomes(Behaviour::ActsThenFails);
+    let told = house.ask(Method::POST, "/v1/instances", "account", key, &make).await;
+    told.is(504, "outcome-unknown");
+    let reference = told.body["reference"].as_str().unwrap();
+    let looked = house.get(told.body["statusUrl"].as_str().unwrap(), "account").await;
+    assert_eq!(looked.is(200, "").body["status"], "unknown");
+    assert_eq!(house.get(path, "account").await.body, looked.body);
+    house.status(reference).await.is(404, "unknown-message");
+    house.resolve(reference, "sent").await.is(200, "");
+    let again = house.ask(Method::POST, "/v1/instances", "account", key, &make).await;
+    assert_eq!(again.is(201, "").body["instanceId"], Value::Null);
 }
 
 #[tokio::test(start_paused = true)]
