@@ -323,6 +323,12 @@ async fn a_created_instance_is_replayed_and_sends_with_the_account_token() {
     assert_eq!(again.text().await.unwrap(), r#"{"instanceId":"wamid.1","status":"created"}"#);
     assert_eq!(create("account", "matriz").await.unwrap().status(), 422);
 
+    let status = format!("http://127.0.0.1:{}/v1/messages/wamid.1/status", house.port);
+    for (token, status_code) in [("account", 200), ("secret", 404)] {
+        let response = house.client.get(&status).bearer_auth(token).send().await.unwrap();
+        assert_eq!(response.status(), status_code);
+    }
+
     let path = "/v1/instances/wamid.1/messages/text";
     let body = json!({"to": TO, "text": "oi"}).to_string();
     for (token, status) in [("account", 200), ("secret", 404)] {

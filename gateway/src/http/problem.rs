@@ -1,4 +1,27 @@
 //! Errors as RFC 9457 problem documents, whose `type` is stable: `urn:onceproof:problem:<slug>`.
+//!
+//! | Slug | Status | Cause, and what becomes of the key |
+//! |---|---|---|
+//! | `unauthorized` | 401 | the bearer token is missing or wrong; no key was read |
+//! | `unknown-instance` | 404 | there is no such instance; no key was read |
+//! | `unknown-route`, `unknown-method` | 404, 405 | nothing is there, or not by this method |
+//! | `bad-key` | 400 | the key is empty, too long, twice there, or no key at all (S3) |
+//! | `bad-body`, `bad-json`, `bad-form` | 400 | the body was cut off, is not JSON or has a name twice, or is no form (S3, S8); nothing was claimed |
+//! | `bad-body` | 408 | the body did not arrive in time; nothing was claimed |
+//! | `body-too-large` | 413 | over the limit of JSON or of a form (S8); nothing was claimed |
+//! | `unsupported-content` | 415 | a form where the route takes JSON |
+//! | `too-many-uploads` | 503 | as many uploads as are allowed at a time are here already; nothing was claimed |
+//! | `invalid-message` | 400 | a member is missing or wrong, which counts for a fresh claim only; the key is free |
+//! | `key-reused` | 422 | the key was used with other content, which may be freed later (S3) |
+//! | `in-flight` | 409 | the first still runs, with `Retry-After` (S4) |
+//! | `key-expired` | 410 | the message was sent, and its answer is no longer kept (S5) |
+//! | `message-refused` | the provider's 400, 404, 429 | the provider did not accept it; the key is free (S6) |
+//! | `provider-refused` | 502 | the provider does not accept the gateway's own token; the key is free |
+//! | `not-sent` | 503 | nothing was sent; the key is free |
+//! | `store-unavailable` | 503 | nothing was sent, for the key could not be protected (S7) |
+//! | `outcome-unknown` | 504, or 502 where it is stored | the message may have been sent; `reference` and `statusUrl` tell more (S10, S11) |
+//! | `unknown-message` | 404 | there is no record of such a message (S11) |
+//! | `too-early`, `settled`, `not-unknown` | 409, 409, 404 | the operator's word does not settle the message (yet) |
 
 use bytes::Bytes;
 use http::{

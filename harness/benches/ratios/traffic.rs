@@ -47,8 +47,7 @@ pub struct Frame {
 pub fn of(plan: &Plan) -> Vec<Talk> {
     let lines = Lines::default();
     play_as(plan, None, |company| lines.tap(company));
-    let talks = lines.lock().iter().filter(|line| !line.written.is_empty()).map(talk).collect();
-    talks
+    lines.lock().iter().filter(|line| !line.written.is_empty()).map(talk).collect()
 }
 
 fn talk(line: &Line) -> Talk {

@@ -10,7 +10,7 @@ use crate::history::{Ability, Event, History};
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
 use super::view::{self, Answer, BOUND_MS, Call, Final, Slot};
-use super::waiver::{Losses, NO_KEY, PAST_RETENTION};
+use super::waiver::{Losses, NO_KEY};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "completes",
@@ -270,15 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn past_the_retention_of_the_provider_it_is_waived() {
+    fn past_the_retention_of_the_provider_nothing_is_promised() {
         let healed_at = |ms| {
             let cut = Build::new().keyed().request("a", 1, "k1").mark("k1", 1, "r1").fault(1, &["whatsapp"]);
             let healed = cut.status(1, 504).at(ms).fault_ends(1).at(ms + 10 * 60_000);
             verdict(healed.record("k1", State::Unknown, None))
         };
         assert!(healed_at(DAY - 10 * 60_000 - 1).is_violated(), "there was time to ask");
-        let ruling = healed_at(DAY - 10 * 60_000);
-        assert!(matches!(ruling, Ruling::Waived { waiver, .. } if waiver == PAST_RETENTION), "{ruling:?}");
+        assert_eq!(healed_at(DAY - 10 * 60_000), Ruling::Kept, "there was none");
     }
 
     #[test]

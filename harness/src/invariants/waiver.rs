@@ -12,8 +12,6 @@ pub const PAST_HORIZON: &str = "past-horizon";
 pub const NO_KEY: &str = "no-key";
 /// The store forgot commits that it had confirmed: a declared loss of its durability (S10).
 pub const LOST_COMMITS: &str = "lost-commits";
-/// What became of a message was not known until the provider had forgotten our key: nobody can be asked (S11).
-pub const PAST_RETENTION: &str = "past-retention";
 
 /// When each key got its durable definite answer, and how long that binds.
 pub(super) struct Horizon<'a> {
