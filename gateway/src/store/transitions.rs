@@ -75,9 +75,9 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
             }
             _ => Ok(sweep::nothing()),
         },
-        Command::Find { sought, instances, now_ms, skew_ms, tombstone_ms } => {
+        Command::Find { sought, whose, now_ms, skew_ms, tombstone_ms } => {
             let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, false);
-            find::find(db, sought, instances.as_deref(), horizon)
+            find::find(db, sought, whose, horizon)
         }
         Command::Resolve { slot, reference, now_ms, skew_ms, word } => {
             let horizon = Horizon::new(*now_ms, *skew_ms, 0, false);
