@@ -194,9 +194,10 @@ fn provider(provider: Provider, environment: Environment<'_>) -> Result<Provider
     let ability = match provider.ability.get_ref().as_str() {
         "keyed" => Ability::Keyed { retention },
         "queryable" => Ability::Queryable,
+        "echoing" => Ability::Echoing,
         "opaque" => Ability::Opaque,
         _ => {
-            let what = "expected \"keyed\", \"queryable\" or \"opaque\"";
+            let what = "expected \"keyed\", \"queryable\", \"echoing\" or \"opaque\"";
             return Err(Mistake::at(&provider.ability, what));
         }
     };

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, Response, header::CONTENT_TYPE};
 use serde_json::{Value, json};
 
 use super::{Problem, api::Api};
-use crate::store::{Reply, Slot, Sought, State as RecordState, View};
+use crate::store::{Delivery, Reply, Slot, Sought, State as RecordState, View};
 
 /// Route and key of a key's status are percent-encoded, so that each is one segment.
 pub(super) fn routes() -> Router<Arc<Api>> {
@@ -65,14 +65,14 @@ pub(crate) fn respond(answer: Result<Value, Problem>) -> Response<Body> {
 impl Api {
     async fn look_up(&self, sought: Sought, instances: Vec<String>) -> Result<Value, Problem> {
         match self.protocol.ledger.find(sought, Some(instances)).await {
-            Ok(Reply::Found { view, .. }) => Ok(status(&view)),
+            Ok(Reply::Found { view, delivery, .. }) => Ok(status(&view, delivery)),
             Ok(_) => Err(Problem::unknown_message()),
             Err(error) => Err(Problem::store_unavailable(error)),
         }
     }
 }
 
-fn status(view: &View) -> Value {
+fn status(view: &View, delivery: Option<Delivery>) -> Value {
     let is_error = view.answer.as_ref().is_some_and(|answer| !(200..300).contains(&answer.status));
     let status = match view.state {
         RecordState::Claimed | RecordState::Dispatching => "sending",
@@ -81,5 +81,9 @@ fn status(view: &View) -> Value {
         RecordState::Done if is_error => "failed",
         RecordState::Done | RecordState::Tombstone => "sent",
     };
-    json!({ "status": status, "reference": view.reference, "messageId": view.message_id })
+    let mut told = json!({ "status": status, "reference": view.reference, "messageId": view.message_id });
+    if let Some(delivery) = delivery {
+        told["delivery"] = json!(delivery);
+    }
+    told
 }

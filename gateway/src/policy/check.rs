@@ -110,6 +110,10 @@ impl Policy {
                 &[],
                 "what the provider does not find stays unknown until the operator settles it (S10)",
             )),
+            Ability::Echoing => findings.push(warned(
+                &[],
+                "what no status of the provider tells of stays unknown until the operator settles it (S10, W11)",
+            )),
             Ability::Opaque => findings.push(warned(
                 &[],
                 "the provider takes no key and cannot be asked: what is unknown stays so until the operator settles \

@@ -143,6 +143,10 @@ pub enum EventCommand {
         ticket: Ticket,
         /// The asking host's clock.
         now_ms: i64,
+        /// When a status may be forgotten.
+        expires_ms: i64,
+        /// As in `Sweep`.
+        sweep_every_ms: i64,
         /// What was done.
         done: Done,
     },
@@ -187,7 +191,9 @@ pub enum Failure {
     },
     /// Another attempt, and this one does not count.
     Postpone,
-    /// Sleep until the record of the row's send is neither `dispatching` nor `unknown`, and this attempt does not count.
+    /// Sleep. An outbox row until the record of its send is neither `dispatching` nor `unknown`; its attempt does not
+    /// count. A job until a record bears the reference that is its event's id, or else until `retry_ms`; its attempt counts,
+    /// so that it sleeps once. Where there is nothing to wait for, as `Postpone`.
     Park,
     /// No other attempt: the row is a dead letter.
     Bury,

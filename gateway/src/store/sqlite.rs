@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-use super::{Answer, Command, Record, StoreError, rows, schema, transitions};
+use super::{Answer, Command, Record, StoreError, Waiting, rows, schema, transitions};
 
 /// Enough for every statement of every command.
 const CACHED_STATEMENTS: usize = 96;
@@ -84,6 +84,14 @@ impl SqliteStore {
     /// [`StoreError::Refused`] with what SQLite says.
     pub fn records(&self) -> Result<Vec<Record>, StoreError> {
         rows::all(&self.connection).map_err(|error| refused(&error))
+    }
+
+    /// Every job and every outbox row, by queue and id.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] with what SQLite says.
+    pub fn waiting(&self) -> Result<Vec<Waiting>, StoreError> {
+        rows::waiting(&self.connection).map_err(|error| refused(&error))
     }
 }
 

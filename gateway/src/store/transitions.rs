@@ -95,7 +95,8 @@ pub(super) fn next_due_ms(db: &Connection) -> Result<Option<i64>> {
         db,
         "SELECT MIN(due_ms) FROM (
              SELECT * FROM (SELECT due_ms FROM record WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1)
-             UNION ALL SELECT * FROM (SELECT due_ms FROM inbox ORDER BY due_ms LIMIT 1))",
+             UNION ALL SELECT * FROM (SELECT due_ms FROM inbox ORDER BY due_ms LIMIT 1)
+             UNION ALL SELECT * FROM (SELECT due_ms FROM message_status ORDER BY due_ms LIMIT 1))",
     )
 }
 

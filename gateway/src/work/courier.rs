@@ -96,7 +96,7 @@ impl Delivered {
         let Self::No { failure: Failure::Bury, error, .. } = self else {
             return false;
         };
-        ["401", "403", "502"].iter().any(|status| error.starts_with(status))
+        error.starts_with("401") || error.starts_with("403") || error.ends_with("provider-refused")
     }
 }
 

@@ -47,6 +47,11 @@ pub(super) fn sweep(db: &Connection, horizon: Horizon, every_ms: i64) -> Result<
              WHERE due_ms <= ?1 AND expires_ms <= ?1 ORDER BY due_ms LIMIT ?2)",
     )?
     .execute((horizon.now_ms, SWEEP_LIMIT))?;
+    db.prepare_cached(
+        "DELETE FROM message_status WHERE message_id IN (
+             SELECT message_id FROM message_status WHERE due_ms <= ?1 ORDER BY due_ms LIMIT ?2)",
+    )?
+    .execute((horizon.now_ms, SWEEP_LIMIT))?;
     Ok(Reply::Swept { released, unknown, expired, forgotten })
 }
 
