@@ -200,6 +200,20 @@ pub enum Failure {
 }
 
 impl EventCommand {
+    /// What it is called on the wire.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Receive { .. } => "receive",
+            Self::Lease { .. } => "lease",
+            Self::Heartbeat { .. } => "heartbeat",
+            Self::Complete { .. } => "complete",
+            Self::Fail { .. } => "fail",
+            Self::Redrive { .. } => "redrive",
+            Self::ListDead { .. } => "list-dead",
+        }
+    }
+
     /// The token that its writer bears, where it is fenced by one.
     #[must_use]
     pub fn token(&self) -> Option<i64> {
@@ -245,6 +259,20 @@ pub enum EventReply {
         /// Whether there are more than were asked for.
         is_cut: bool,
     },
+}
+
+impl EventReply {
+    /// What it is called on the wire.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Received { .. } => "received",
+            Self::Leased { .. } => "leased",
+            Self::NotDead => "not-dead",
+            Self::TooOld => "too-old",
+            Self::Dead { .. } => "dead",
+        }
+    }
 }
 
 /// A row of either queue.

@@ -1,8 +1,8 @@
 //! What every store must do about events: every command, every fencing condition.
 
 use super::{
-    Command, Delivery, Done, Effect, EventCommand, EventKey, EventReply, Failure, Item, Queue, Reply, Slot,
-    Sought, SqliteStore, StatusUpdate, StoredAnswer, Ticket, Waiting, Word, Work,
+    Answer, Command, DeadLetter, Delivery, Done, Effect, EventCommand, EventKey, EventReply, Failure, Item,
+    Queue, Reply, Slot, Sought, SqliteStore, StatusUpdate, StoredAnswer, Ticket, Waiting, Word, Work,
 };
 
 const LEASE_MS: i64 = 30_000;
@@ -405,22 +405,49 @@ fn resolve_late() -> Command {
 }
 
 #[test]
-fn commands_about_events_survive_the_wire() {
-    let command = Command::Event(EventCommand::Receive {
-        items: vec![item("é\u{1}")],
-        now_ms: 1,
-        expires_ms: 2,
-        sweep_every_ms: 3,
-    });
-    let text = serde_json::to_string(&command).unwrap();
-    assert_eq!(serde_json::from_str::<Command>(&text).unwrap(), command);
+fn commands_and_answers_about_events_survive_the_wire_under_their_names() {
     let ticket = Ticket { queue: Queue::Outbox, id: 1, token: 2 };
     let failure = Failure::Retry { attempts: 5 };
-    let fail = EventCommand::Fail { ticket, now_ms: 1, retry_ms: 2, failure, error: "e".into() };
-    let text = serde_json::to_string(&Command::Event(fail.clone())).unwrap();
-    assert_eq!(serde_json::from_str::<Command>(&text).unwrap(), Command::Event(fail));
-    let work = Work::Send { effect: effect("e") };
-    let leased = Reply::Event(EventReply::Leased { ticket, attempt: 1, work });
-    let text = serde_json::to_string(&leased).unwrap();
-    assert_eq!(serde_json::from_str::<Reply>(&text).unwrap(), leased);
+    let done = Done {
+        effects: vec![effect("e")],
+        status: Some(StatusUpdate { message_id: "m".into(), delivery: Delivery::Read }),
+    };
+    for command in [
+        EventCommand::Receive { items: vec![item("é\u{1}")], now_ms: 1, expires_ms: 2, sweep_every_ms: 3 },
+        EventCommand::Lease { now_ms: 1, lease_end_ms: 2, skew_ms: 3, attempts: 4 },
+        EventCommand::Heartbeat { ticket, lease_end_ms: 1, skew_ms: 2 },
+        EventCommand::Complete { ticket, now_ms: 1, expires_ms: 2, sweep_every_ms: 3, done },
+        EventCommand::Fail { ticket, now_ms: 1, retry_ms: 2, failure, error: "e".into() },
+        EventCommand::Redrive { id: 1, now_ms: 2, oldest_ms: 3 },
+        EventCommand::ListDead { limit: 1 },
+    ] {
+        let name = command.name();
+        let json = serde_json::to_value(Command::Event(command.clone())).unwrap();
+        assert_eq!(json["step"], name);
+        assert_eq!(serde_json::from_value::<Command>(json).unwrap(), Command::Event(command));
+    }
+    let letter = DeadLetter {
+        id: 1,
+        queue: Queue::Job,
+        about: "a".into(),
+        payload: "{}".into(),
+        error: "e".into(),
+        died_ms: 2,
+        attempts: 3,
+    };
+    let job = Work::Job { key: key("1"), payload: "{}".into() };
+    for reply in [
+        EventReply::Received { new: 1, known: 2, dead: 3 },
+        EventReply::Leased { ticket, attempt: 1, work: job },
+        EventReply::Leased { ticket, attempt: 1, work: Work::Send { effect: effect("e") } },
+        EventReply::NotDead,
+        EventReply::TooOld,
+        EventReply::Dead { letters: vec![letter], is_cut: true },
+    ] {
+        let name = reply.name();
+        let answer = Answer { reply: Reply::Event(reply), next_due_ms: None, next_work_ms: Some(7) };
+        let json = serde_json::to_value(&answer).unwrap();
+        assert_eq!(json["found"], name);
+        assert_eq!(serde_json::from_value::<Answer>(json).unwrap(), answer);
+    }
 }

@@ -31,9 +31,13 @@ struct House {
 
 impl House {
     fn build(ability: Ability, faults: &[(&'static str, Fault)]) -> Self {
-        let provider = TestProvider::new();
-        let world = Arc::new(TestWorld::new(1, provider.clone()));
-        let store = Arc::new(FaultyStore::new(faults));
+        Self::beside(1, &TestProvider::new(), &Arc::new(FaultyStore::new(faults)), ability)
+    }
+
+    /// One more gateway before the same store and provider.
+    fn beside(host: u8, provider: &Arc<TestProvider>, store: &Arc<FaultyStore>, ability: Ability) -> Self {
+        let (provider, store) = (provider.clone(), store.clone());
+        let world = Arc::new(TestWorld::new(host, provider.clone()));
         let policy = Policy::profile("strict").unwrap();
         let config =
             ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
@@ -242,4 +246,16 @@ async fn stopping_finishes_what_is_in_hand_and_leases_nothing_more() {
     assert_eq!(house.world.elapsed_secs(), 5);
     assert_eq!(house.store.waiting().len(), 1, "the effect waits for the next life");
     assert_eq!(house.provider.effects(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn twenty_deliveries_on_two_gateways_are_one_message() {
+    let first = House::build(Ability::Opaque, &[]);
+    let second = House::beside(2, &first.provider, &first.store, Ability::Opaque);
+    let deliveries = (0..20).map(|turn| {
+        let house = if turn % 2 == 0 { &first } else { &second };
+        house.message(1)
+    });
+    futures::future::join_all(deliveries).await;
+    first.is_done(1).await;
 }
