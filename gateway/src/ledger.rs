@@ -9,7 +9,7 @@ use crate::{
     alarm::Alarm,
     policy::{Policy, as_ms},
     provider::Ability,
-    store::{Answer, Command, Reply, Slot, Sought, Store, StoreError, StoredAnswer, Word},
+    store::{Answer, Command, Reply, Slot, Sought, Store, StoreError, StoredAnswer, Whose, Word},
     world::SharedWorld,
 };
 
@@ -202,15 +202,10 @@ impl Ledger {
         .await
     }
 
-    /// Looks a record up; `instances` is `None` for the operator alone.
-    pub(crate) async fn find(
-        &self,
-        sought: Sought,
-        instances: Option<Vec<String>>,
-    ) -> Result<Reply, StoreError> {
+    pub(crate) async fn find(&self, sought: Sought, whose: Whose) -> Result<Reply, StoreError> {
         self.execute(Command::Find {
             sought,
-            instances,
+            whose,
             now_ms: self.world.clock_ms(),
             skew_ms: as_ms(self.policy.skew),
             tombstone_ms: as_ms(self.policy.tombstone),

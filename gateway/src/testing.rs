@@ -157,7 +157,10 @@ impl TestProvider {
     }
 
     fn router(self: Arc<Self>) -> Router {
-        Router::new().route("/4711/messages", post(take).get(find)).with_state(self)
+        Router::new()
+            .route("/4711/messages", post(take).get(find))
+            .route("/instances", post(take))
+            .with_state(self)
     }
 
     fn known(&self, key: Option<&str>) -> Option<String> {

@@ -11,6 +11,8 @@ mod problem;
 mod route;
 mod serve;
 mod status;
+#[cfg(test)]
+mod tests;
 
 pub use access::Instance;
 pub use form::{CONCURRENT_FORMS, MAX_FORM};

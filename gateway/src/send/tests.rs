@@ -390,6 +390,19 @@ async fn a_provider_that_comes_back_after_an_hour_is_still_asked() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_gateway_that_comes_back_late_asks_more_than_once() {
+    let mut house = House::build("strict", Ability::Queryable, &[]);
+    house.sweeper.abort();
+    house.provider.becomes(Behaviour::ActsUnseen);
+    house.expect("a", 504, "outcome-unknown").await;
+    pass(seconds(3600)).await;
+    house.upgrade("");
+    pass(seconds(24 * 3600)).await;
+    assert_eq!(house.provider.queries(), 8);
+    assert_eq!(house.states(), [State::Unknown]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_claims_own_refusal_frees_the_key_while_only_queries_were_made() {
     let house = House::build("strict", Ability::Queryable, &[]);
     house.provider.becomes(Behaviour::Refuses);

@@ -228,8 +228,8 @@ pub enum Command {
     Find {
         /// By what it is known.
         sought: Sought,
-        /// Whose it may be: another's counts as absent. `None` is the operator, who sees all.
-        instances: Option<Vec<String>>,
+        /// Whose it may be: another's counts as absent.
+        whose: Whose,
         /// The asking host's clock.
         now_ms: i64,
         /// A lease is out only at its end plus this.
@@ -277,6 +277,24 @@ pub enum Sought {
     Message {
         /// Either.
         id: String,
+    },
+}
+
+/// Whose records count in a look-up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "whose", rename_all = "kebab-case")]
+pub enum Whose {
+    /// Everybody's: the asker may see the key, or is the operator.
+    Anybodys,
+    /// Messages of these instances.
+    Of {
+        /// Their ids.
+        instances: Vec<String>,
+    },
+    /// Whatever is not a message of these instances: the account's, which owns the others.
+    NotOf {
+        /// Their ids.
+        instances: Vec<String>,
     },
 }
 

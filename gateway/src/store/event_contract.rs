@@ -2,7 +2,7 @@
 
 use super::{
     Answer, Command, DeadLetter, Delivery, Done, Effect, EventCommand, EventKey, EventReply, Failure, Item,
-    Queue, Reply, Slot, Sought, SqliteStore, StatusUpdate, StoredAnswer, Ticket, Waiting, Word, Work,
+    Queue, Reply, Slot, Sought, SqliteStore, StatusUpdate, StoredAnswer, Ticket, Waiting, Whose, Word, Work,
 };
 
 const LEASE_MS: i64 = 30_000;
@@ -182,6 +182,20 @@ fn the_sweep_forgets_what_has_expired() {
     };
     assert_eq!(desk.store.execute(&sweep(KEPT_MS - 1)).unwrap().next_due_ms, Some(KEPT_MS));
     assert_eq!(desk.store.execute(&sweep(KEPT_MS)).unwrap().next_due_ms, None);
+}
+
+#[test]
+fn a_cleared_store_is_as_good_as_new() {
+    let mut desk = Desk::open();
+    let mut lives = Vec::new();
+    for _ in 0..2 {
+        let sending = desk.sending();
+        desk.fail(sending, Failure::Bury, 1);
+        lives.push((sending, desk.dead(), desk.rows()));
+        desk.store.clear().unwrap();
+        assert_eq!(desk.rows(), []);
+    }
+    assert_eq!(lives[0], lives[1], "ids begin anew");
 }
 
 #[test]
@@ -387,7 +401,7 @@ fn statuses_only_advance_in_whatever_order_they_come() {
         desk.run(&resolve_late());
         let find = Command::Find {
             sought: Sought::Message { id: "m".into() },
-            instances: None,
+            whose: Whose::Anybodys,
             now_ms: 1,
             skew_ms: SKEW_MS,
             tombstone_ms: 0,

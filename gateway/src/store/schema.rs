@@ -133,6 +133,23 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
+/// Empties every table, and begins the sequence anew.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn clear(connection: &Connection) -> rusqlite::Result<()> {
+    let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+    let names: Vec<String> =
+        connection.prepare_cached(tables)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for name in names.iter().filter(|name| *name != "sequence") {
+        connection.prepare_cached(&format!("DELETE FROM {name}"))?.execute([])?;
+    }
+    connection.prepare_cached("UPDATE sequence SET last = 0")?.execute([])?;
+    // The ids of jobs, outbox rows and dead letters.
+    connection.prepare_cached("DELETE FROM sqlite_sequence")?.execute([])?;
+    Ok(())
+}
+
 fn version(connection: &Connection) -> rusqlite::Result<usize> {
     let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     Ok(usize::try_from(version).unwrap_or(usize::MAX))

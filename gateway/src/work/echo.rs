@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::foreman::Foreman;
 use crate::{
     send::{report_orphan, sent},
-    store::{Reply, Sought, StoreError},
+    store::{Reply, Sought, StoreError, Whose},
 };
 
 /// How long an echo waits for a record that bears its reference. A reference leaves with its mark durable, so that only a
@@ -17,7 +17,7 @@ pub(super) const KEPT: Duration = Duration::from_secs(5 * 60);
 pub(super) async fn settle(gateway: &Foreman, reference: &str, message_id: &str) -> Result<bool, StoreError> {
     let ledger = &gateway.ledger;
     let sought = Sought::Message { id: reference.to_owned() };
-    let slot = match ledger.find(sought, None).await? {
+    let slot = match ledger.find(sought, Whose::Anybodys).await? {
         // Not by a provider's id that happens to be the same.
         Reply::Found { slot, view, .. } if view.reference.as_deref() == Some(reference) => slot,
         _ => return Ok(false),

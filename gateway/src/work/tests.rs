@@ -169,7 +169,7 @@ async fn what_is_unknown_is_parked_until_the_operator_or_the_provider_settles_it
     assert_eq!(house.states(), [(Queue::Outbox, "parked".into())]);
     let record = house.store.records().remove(0);
     let reference = record.reference.unwrap();
-    let answer = sent_by_word(&reference);
+    let answer = sent_by_word(&record.slot, &reference);
     house.ledger().resolve_sent(&record.slot, &reference, answer).await.unwrap();
     pass(1).await;
     house.is_done(1).await;

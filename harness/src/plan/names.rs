@@ -21,6 +21,9 @@ pub(super) const ROUTES: [&str; 8] = [
     "instances",
 ];
 
+/// The routes that take an upload (S8).
+pub(super) const FILE_ROUTES: [&str; 3] = ["messages/media", "messages/audio", "messages/document"];
+
 /// The prefixes of a path (S1).
 pub(super) const PREFIXES: [&str; 2] = ["v1", "api"];
 

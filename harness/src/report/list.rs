@@ -46,6 +46,7 @@ fn block(heading: &str, cells: Vec<(&Played, String)>) -> String {
                 && *known == words
         };
         match lines.iter_mut().find(same) {
+            Some((_, profiles, _)) if profiles.contains(&cell.plan.profile()) => {}
             Some((_, profiles, _)) => profiles.push(cell.plan.profile()),
             None => lines.push((cell, vec![cell.plan.profile()], words)),
         }

@@ -9,6 +9,11 @@ use crate::store::{Reply, Slot};
 /// time says that there is more.
 const SWEEP_LIMIT: u32 = 500;
 
+/// What a sweep says that found nothing due.
+pub(super) fn nothing() -> Reply {
+    Reply::Swept { released: Vec::new(), unknown: Vec::new(), expired: Vec::new(), forgotten: Vec::new() }
+}
+
 /// Sweeps. A `dispatching` record is reconciled as soon as its lease is out, which is far stricter than the five
 /// minutes of S11.
 pub(super) fn sweep(db: &Connection, horizon: Horizon, every_ms: i64) -> Result<Reply> {

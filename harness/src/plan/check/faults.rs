@@ -2,11 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::File;
+use super::{File, policy};
 use crate::plan::places::Place;
 use crate::plan::{Fault, PlanError, Scenario, Span, Trigger, Vary, meant, names};
+use crate::sim::actors::producer;
 
 const FAULTS_MAX: usize = 1_000;
+const COMMITS_MAX: usize = 1_000_000;
 
 /// The actions, of which a fault has exactly one.
 const ACTIONS: [&str; 9] =
@@ -54,6 +56,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
         }
         hosts(file, &here, fault, &known)?;
         lengths(file, &here, fault)?;
+        amounts(file, &here, fault)?;
     }
     Ok(())
 }
@@ -170,7 +173,38 @@ fn beside(file: &File<'_>, place: &Place, field: &str, fits: bool, owners: &str)
         .help(format!("it belongs to {owners}")))
 }
 
+/// A producer that never comes back never ends its steps, and everything waits for these.
+fn producer(file: &File<'_>, place: &Place, fault: &Fault) -> Result<(), PlanError> {
+    let is_producer = |host: &Option<String>| host.as_deref() == Some(producer::HOST);
+    if is_producer(&fault.crash) {
+        return Err(file
+            .mistake(&place.key("crash"), "the producer cannot crash: its steps would never end")
+            .help(
+                "crash a gateway, or cut the producer's link, such as `cut = \"producer <-> gateway-1\"`",
+            ));
+    }
+    if is_producer(&fault.freeze) && fault.thaw.is_none() {
+        return Err(file
+            .mistake(&place.key("freeze"), "the producer freezes for good: its steps would never end")
+            .help("add `thaw`, such as `thaw = \"40s\"`"));
+    }
+    Ok(())
+}
+
+/// How much a fault does, where that is a number or a table.
+fn amounts(file: &File<'_>, place: &Place, fault: &Fault) -> Result<(), PlanError> {
+    if let Some(commits) = fault.lose_commits {
+        let commits = usize::try_from(commits).unwrap_or(usize::MAX);
+        file.within(&place.key("lose_commits"), "the number of lost commits", commits, 1, COMMITS_MAX)?;
+    }
+    match &fault.upgrade {
+        Some(fields) => policy::check(file, &place.key("upgrade"), fields),
+        None => Ok(()),
+    }
+}
+
 fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known<'_>) -> Result<(), PlanError> {
+    producer(file, place, fault)?;
     for (field, cut) in [("cut", &fault.cut), ("slow", &fault.slow)] {
         if let Some(cut) = cut {
             link(file, &place.key(field), &cut.from, &cut.to, known)?;

@@ -4,6 +4,7 @@ mod expect;
 mod faults;
 mod file;
 mod head;
+mod policy;
 mod run_all;
 mod steps;
 

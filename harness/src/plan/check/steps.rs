@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use http::HeaderValue;
+
 use super::File;
 use crate::plan::places::Place;
-use crate::plan::{PlanError, Scenario, ScriptedAnswer, Send, Step, names};
+use crate::plan::{PlanError, Scenario, ScriptedAnswer, Send, Span, Step, meant, names};
 
 const STEPS_MAX: usize = 1_000;
 const TIMES_MAX: usize = 1_000;
@@ -12,6 +14,8 @@ const SENDS_MAX: usize = 10_000;
 const ANSWERS_MAX: usize = 1_000;
 const RETRIES_MAX: usize = 100;
 const OP_BYTES_MAX: usize = 64;
+/// How long a provider may think before it answers.
+const THINKS_MAX: Span = Span::from_ms(24 * 60 * 60 * 1000);
 
 pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanError> {
     let place = Place::root().key("step");
@@ -35,6 +39,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
             Some(first) => repetition(file, &here, send, first)?,
         }
         key_of(file, &here.key("key_of"), send, &ops)?;
+        upload(file, &here, send, first_of.get(send.op.as_str()).copied())?;
         first_of.entry(send.op.as_str()).or_insert(send);
         sends += send.times as usize;
         file.at_most(&here, "sends", sends, SENDS_MAX)?;
@@ -85,13 +90,17 @@ fn one_send(file: &File<'_>, place: &Place, send: &Send, gateways: &[String]) ->
     file.known(&place.key("route"), "route", &send.route, &names::ROUTES)?;
     file.known(&place.key("prefix"), "prefix", &send.prefix, &names::PREFIXES)?;
     file.known(&place.key("instance"), "tenant", &send.instance, &names::INSTANCES)?;
+    if let Some(body) = &send.body {
+        marked(file, &place.key("body"), body, &send.op)?;
+    }
+    keys(file, place, send)?;
     file.at_most(&place.key("retry"), "retries", send.retry.as_ref().map_or(0, Vec::len), RETRIES_MAX)
 }
 
 /// The first step of an operation says what is sent.
 fn first(file: &File<'_>, place: &Place, send: &Send) -> Result<(), PlanError> {
-    if let Some(body) = &send.body {
-        return marked(file, &place.key("body"), body, &send.op);
+    if send.body.is_some() {
+        return Ok(());
     }
     for (field, value) in [("to", &send.to), ("text", &send.text)] {
         if value.as_ref().is_none_or(String::is_empty) {
@@ -112,6 +121,46 @@ fn marked(file: &File<'_>, place: &Place, body: &str, op: &str) -> Result<(), Pl
     Err(file
         .mistake(place, format!("the body does not bear the marker of `{op}`"))
         .help(format!("end its text with `{marker}`")))
+}
+
+/// A request bears the key of its operation unless exactly one field says otherwise.
+fn keys(file: &File<'_>, place: &Place, send: &Send) -> Result<(), PlanError> {
+    let said = [("key", send.key.is_some()), ("key_of", send.key_of.is_some()), ("no_key", send.no_key)];
+    let said: Vec<&str> = said.into_iter().filter_map(|(field, is_said)| is_said.then_some(field)).collect();
+    if let [first, second, ..] = said[..] {
+        return Err(file
+            .mistaken_key(&place.key(second), format!("`{first}` and `{second}` contradict each other"))
+            .help("a request bears one key, its own or another's, or none: leave one out"));
+    }
+    if send.second_key.is_some() && send.key.is_none() {
+        return Err(file
+            .mistaken_key(&place.key("second_key"), "there is a second key and no first")
+            .help("add `key`: both headers are spelled out, or none"));
+    }
+    for (field, key) in [("key", &send.key), ("second_key", &send.second_key)] {
+        if key.as_ref().is_some_and(|key| HeaderValue::from_bytes(key.as_bytes()).is_err()) {
+            return Err(file
+                .mistake(&place.key(field), format!("`{field}` is no header that HTTP can carry"))
+                .help("a header holds no line feed and no other control character"));
+        }
+    }
+    Ok(())
+}
+
+/// A file is uploaded where a route takes one, and only an upload can be cut.
+fn upload(file: &File<'_>, place: &Place, send: &Send, first: Option<&Send>) -> Result<(), PlanError> {
+    let has_file = send.file.is_some() || first.is_some_and(|first| first.file.is_some());
+    if send.file.is_some() && !names::FILE_ROUTES.contains(&send.route.as_str()) {
+        return Err(file
+            .mistaken_key(&place.key("file"), format!("`{}` takes no file", send.route))
+            .help(format!("a file goes to {}", meant::list(&names::FILE_ROUTES))));
+    }
+    if send.cut_upload && !has_file {
+        return Err(file
+            .mistaken_key(&place.key("cut_upload"), "there is no upload to cut")
+            .help("add `file`, the content of one"));
+    }
+    Ok(())
 }
 
 /// A repetition sends the same content under the same key.
@@ -165,6 +214,14 @@ fn answers(file: &File<'_>, answers: &[ScriptedAnswer]) -> Result<(), PlanError>
                 .help("each request has one answer: leave one out"));
         }
         file.within(&here.key("status"), "the status", answer.status.into(), 200, 599)?;
+        if let Some(after) = answer.after {
+            file.lasts(&here.key("after"), "the pause before the answer", after)?;
+            if after > THINKS_MAX {
+                return Err(file
+                    .mistake(&here.key("after"), format!("the provider thinks for {after}"))
+                    .help(format!("it may think for up to {THINKS_MAX}")));
+            }
+        }
     }
     Ok(())
 }

@@ -8,12 +8,11 @@ use std::{
 };
 
 use onceproof_gateway::{
-    store::{
-        Answer, Command, OpenError, Record, Reply, Slot, SqliteStore, State, Store, StoreError, Word, wire,
-    },
+    store::{Answer, Command, OpenError, Record, Reply, Slot, State, Store, StoreError, Word, wire},
     world::{BoxFuture, BoxIo, SharedWorld},
 };
 
+use super::pool::Pooled;
 use crate::{
     history::Event,
     sim::{clock::wall_ms, digest::Kind, stage::Stage, wire::STORE_PORT},
@@ -33,7 +32,7 @@ const UNPOISONED: &str = "a panic in the store ends the run";
 #[derive(Clone)]
 pub struct WatchedStore {
     name: Arc<str>,
-    sqlite: Arc<Mutex<SqliteStore>>,
+    sqlite: Arc<Mutex<Pooled>>,
     /// Every command that changed something, in order: what a database that loses commits still has.
     commits: Arc<Mutex<Vec<Command>>>,
     stage: Arc<Stage>,
@@ -45,7 +44,7 @@ impl WatchedStore {
     /// # Errors
     /// When SQLite cannot make one.
     pub fn open(name: &str, stage: Arc<Stage>) -> Result<Self, OpenError> {
-        let sqlite = SqliteStore::in_memory()?;
+        let sqlite = Pooled::take()?;
         Ok(Self { name: name.into(), sqlite: Arc::new(Mutex::new(sqlite)), commits: Arc::default(), stage })
     }
 
@@ -70,7 +69,7 @@ impl WatchedStore {
         let mut commits = self.commits.lock().expect(UNPOISONED);
         let kept = commits.len().saturating_sub(n as usize);
         commits.truncate(kept);
-        let mut rebuilt = SqliteStore::in_memory().expect("SQLite opens in memory");
+        let mut rebuilt = Pooled::take().expect("SQLite opens in memory");
         for command in commits.iter() {
             // It was executed before, on the same state.
             let _ = rebuilt.execute(command);

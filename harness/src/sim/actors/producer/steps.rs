@@ -44,7 +44,14 @@ pub struct Producer {
     calls: AtomicU32,
     steps_left: AtomicU32,
     /// The last message id and reference that anybody heard of an operation.
-    heard: Mutex<BTreeMap<String, (Option<String>, Option<String>)>>,
+    heard: Mutex<BTreeMap<String, Heard>>,
+}
+
+/// What anybody last heard of an operation.
+#[derive(Debug, Clone, Default)]
+struct Heard {
+    message_id: Option<String>,
+    reference: Option<String>,
 }
 
 impl Producer {
@@ -174,10 +181,10 @@ impl Producer {
     /// Asks what became of a message (S11).
     async fn look_up(&self, look_up: &LookUp) {
         let Some(send) = self.scenario.first_send(&look_up.op) else { return };
-        let (id, reference) = self.heard_of(&look_up.op);
+        let Heard { message_id, reference } = self.heard_of(&look_up.op);
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let path = match look_up.by {
-            KnownBy::Id => format!("/v1/messages/{}/status", encode(&id.unwrap_or_default())),
+            KnownBy::Id => format!("/v1/messages/{}/status", encode(&message_id.unwrap_or_default())),
             KnownBy::Reference => format!("/v1/messages/{}/status", encode(&reference.unwrap_or_default())),
             KnownBy::Key => format!(
                 "/v1/instances/{}/keys/{}/{}/status",
@@ -202,7 +209,7 @@ impl Producer {
 
     /// Settles an unknown message by an operator's word.
     async fn resolve(&self, resolve: &Resolve) {
-        let (_, reference) = self.heard_of(&resolve.op);
+        let Heard { reference, .. } = self.heard_of(&resolve.op);
         let verdict = match resolve.verdict {
             OperatorVerdict::Sent => "sent",
             OperatorVerdict::NotSent => "not-sent",
@@ -223,12 +230,12 @@ impl Producer {
 
     fn hear(&self, op: &str, answer: Answer) {
         let mut heard = self.heard.lock().expect("a panic in a producer ends the run");
-        let (id, reference) = heard.entry(op.into()).or_default();
-        *id = answer.message_id.or(id.take());
-        *reference = answer.reference.or(reference.take());
+        let known = heard.entry(op.into()).or_default();
+        known.message_id = answer.message_id.or(known.message_id.take());
+        known.reference = answer.reference.or(known.reference.take());
     }
 
-    fn heard_of(&self, op: &str) -> (Option<String>, Option<String>) {
+    fn heard_of(&self, op: &str) -> Heard {
         self.heard.lock().expect("a panic in a producer ends the run").get(op).cloned().unwrap_or_default()
     }
 
