@@ -9,7 +9,9 @@ pub mod client;
 pub mod fingerprint;
 pub mod gateway;
 mod hex;
+pub mod hint;
 pub mod http;
+pub mod inbound;
 pub mod key;
 mod ledger;
 mod message;
@@ -23,4 +25,5 @@ pub mod store;
 mod sweeper;
 #[cfg(test)]
 mod testing;
+mod work;
 pub mod world;

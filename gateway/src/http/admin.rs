@@ -1,4 +1,6 @@
-//! The operator's routes: what is unknown, and settling it by their word.
+//! The operator's routes: what is unknown, and settling it by their word; what is dead, and redriving it.
+
+mod dead_letters;
 
 use std::{
     sync::Arc,
@@ -46,6 +48,7 @@ pub(super) fn routes() -> Router<Arc<Api>> {
     Router::new()
         .route("/admin/unknown", get(list))
         .route("/admin/unknown/{reference}/resolve", post(resolve))
+        .merge(dead_letters::routes())
 }
 
 async fn list(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response<Body> {

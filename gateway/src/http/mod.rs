@@ -21,5 +21,7 @@ pub use serve::{serve, serve_on, serve_until};
 
 pub(crate) use access::Access;
 pub(crate) use api::{Api, router};
+pub(crate) use content::whole;
 pub(crate) use form::{FormFile, Forms};
 pub(crate) use problem::Problem;
+pub(crate) use status::respond;

@@ -61,7 +61,7 @@ async fn by_key(
 }
 
 /// A JSON answer, or the problem.
-pub(super) fn respond(answer: Result<Value, Problem>) -> Response<Body> {
+pub(crate) fn respond(answer: Result<Value, Problem>) -> Response<Body> {
     let response = match answer {
         Ok(value) => {
             let mut response = Response::new(Bytes::from(value.to_string()));

@@ -90,7 +90,7 @@ impl Dice {
 fn gateway(world: Arc<TestWorld>, store: &Arc<FaultyStore>, ability: Ability) -> Arc<Protocol> {
     let config = ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
     let policy = Policy::profile("strict").unwrap();
-    let Parts { protocol, sweeper } = assemble(world, store.clone(), policy, config);
+    let Parts { protocol, sweeper, work_alarm: _ } = assemble(world, store.clone(), policy, config);
     tokio::spawn(sweeper.run());
     Arc::new(protocol)
 }

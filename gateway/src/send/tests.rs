@@ -36,7 +36,7 @@ fn start(
     ability: Ability,
 ) -> (Arc<Protocol>, tokio::task::JoinHandle<()>) {
     let config = ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
-    let Parts { protocol, sweeper } = assemble(world.clone(), store.clone(), policy, config);
+    let Parts { protocol, sweeper, work_alarm: _ } = assemble(world.clone(), store.clone(), policy, config);
     (Arc::new(protocol), tokio::spawn(sweeper.run()))
 }
 

@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{EventCommand, EventReply};
+
 /// What a key is unique in, and the key: one tenant's key never meets another's (S9).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Slot {
@@ -258,6 +260,8 @@ pub enum Command {
         /// The most records to list.
         limit: u32,
     },
+    /// About an event.
+    Event(EventCommand),
 }
 
 /// By what a record is known.
@@ -333,7 +337,8 @@ impl Command {
             | Self::BeginQuery { .. }
             | Self::Sweep { .. }
             | Self::Find { .. }
-            | Self::ListUnknown { .. } => None,
+            | Self::ListUnknown { .. }
+            | Self::Event(_) => None,
         }
     }
 
@@ -347,6 +352,7 @@ impl Command {
             Self::ReleaseAsked { settle_token, .. } | Self::AskLater { settle_token, .. } => {
                 Some(*settle_token)
             }
+            Self::Event(command) => command.token(),
             _ => None,
         }
     }
@@ -451,6 +457,8 @@ pub enum Reply {
         /// Tombstones that are gone.
         forgotten: Vec<Slot>,
     },
+    /// About an event.
+    Event(EventReply),
 }
 
 /// An unknown record, as the operator sees it.
@@ -474,6 +482,9 @@ pub struct Answer {
     pub reply: Reply,
     /// The earliest time at which a sweep or a re-ask has something to do, in the clock of the writers.
     pub next_due_ms: Option<i64>,
+    /// The earliest time at which a worker has something to do. Apart from the other: who works need not sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_work_ms: Option<i64>,
 }
 
 /// Why there is no answer.

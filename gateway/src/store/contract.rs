@@ -736,7 +736,8 @@ fn commands_and_answers_survive_the_wire() {
     let command = Command::Release { slot: desk.slot.clone(), token, now_ms: -1 };
     let frame = super::wire::encode(&command).unwrap();
     assert_eq!(serde_json::from_slice::<Command>(&frame[4..]).unwrap(), command);
-    let outcome: super::wire::Outcome = Ok(Answer { reply: desk.begin_ask(1, 0, 0), next_due_ms: Some(7) });
+    let outcome: super::wire::Outcome =
+        Ok(Answer { reply: desk.begin_ask(1, 0, 0), next_due_ms: Some(7), next_work_ms: None });
     let frame = super::wire::encode(&outcome).unwrap();
     assert_eq!(serde_json::from_slice::<super::wire::Outcome>(&frame[4..]).unwrap(), outcome);
 }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, config::DbConfig};
 use super::{Answer, Command, Record, StoreError, rows, schema, transitions};
 
 /// Enough for every statement of every command.
-const CACHED_STATEMENTS: usize = 48;
+const CACHED_STATEMENTS: usize = 96;
 
 /// Why a store cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -78,7 +78,8 @@ impl SqliteStore {
         let answer = transitions::run(&transaction, command)
             .and_then(|reply| {
                 let next_due_ms = transitions::next_due_ms(&transaction)?;
-                Ok(Answer { reply, next_due_ms })
+                let next_work_ms = transitions::next_work_ms(&transaction)?;
+                Ok(Answer { reply, next_due_ms, next_work_ms })
             })
             .map_err(|error| refused(&error))?;
         match transaction.commit() {

@@ -3,13 +3,17 @@
 
 mod ask;
 mod claim;
+mod dead;
+mod events;
 mod find;
 mod horizon;
+mod lease;
 mod outcome;
+mod receive;
 mod resolve;
 mod sweep;
 
-use rusqlite::{Connection, OptionalExtension, Result, Row};
+use rusqlite::{Connection, Result, Row};
 
 use self::{ask::SettleLease, claim::Claim, horizon::Horizon, outcome::Keeping};
 use super::{Command, Reply, Slot, rows};
@@ -84,14 +88,32 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
             resolve::resolve(db, slot, reference, word, horizon)
         }
         Command::ListUnknown { now_ms, skew_ms, limit } => find::list_unknown(db, *now_ms, *skew_ms, *limit),
+        Command::Event(command) => events::run(db, command),
     }
 }
 
 /// The earliest time at which a sweep or a re-ask has something to do.
 pub(super) fn next_due_ms(db: &Connection) -> Result<Option<i64>> {
-    db.prepare_cached("SELECT due_ms FROM record WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1")?
-        .query_row([], |row| row.get(0))
-        .optional()
+    earliest(
+        db,
+        "SELECT MIN(due_ms) FROM (
+             SELECT * FROM (SELECT due_ms FROM record WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1)
+             UNION ALL SELECT * FROM (SELECT due_ms FROM inbox ORDER BY due_ms LIMIT 1))",
+    )
+}
+
+/// The earliest time at which a worker has something to do.
+pub(super) fn next_work_ms(db: &Connection) -> Result<Option<i64>> {
+    earliest(
+        db,
+        "SELECT MIN(due_ms) FROM (
+             SELECT * FROM (SELECT due_ms FROM job WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1)
+             UNION ALL SELECT * FROM (SELECT due_ms FROM outbox WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1))",
+    )
+}
+
+fn earliest(db: &Connection, sql: &str) -> Result<Option<i64>> {
+    db.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
 /// The next fencing token. No delete or sweep resets the sequence, so that none is ever used twice.

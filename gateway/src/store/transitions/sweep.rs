@@ -46,6 +46,12 @@ pub(super) fn sweep(db: &Connection, horizon: Horizon, every_ms: i64) -> Result<
              ORDER BY due_ms LIMIT ?5)
          RETURNING scope, key"
     ))?;
+    db.prepare_cached(
+        "DELETE FROM inbox WHERE (provider, endpoint, event_id, item, subscriber) IN (
+             SELECT provider, endpoint, event_id, item, subscriber FROM inbox
+             WHERE due_ms <= ?1 AND expires_ms <= ?1 ORDER BY due_ms LIMIT ?2)",
+    )?
+    .execute((horizon.now_ms, SWEEP_LIMIT))?;
     Ok(Reply::Swept { released, unknown, expired, forgotten })
 }
 
