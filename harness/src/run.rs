@@ -9,7 +9,7 @@ use onceproof_gateway::{
 
 use crate::{
     history::{self, Ability, Header, History, Promise},
-    plan::Plan,
+    plan::{Plan, Step},
     sim::{
         actors::{database::WatchedStore, whatsapp::Provider},
         cast::{Company, DATABASE},
@@ -109,6 +109,7 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
     let policies = policies(plan)?;
     let subject =
         ReferenceGateway::new(policies, ability(plan, retention_ms), Arc::clone(&stage), store.clone());
+    let subject = subject.receiving(scenario.steps.iter().any(Step::is_delivery));
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
     let company = Company {
         stage: Arc::clone(&stage),

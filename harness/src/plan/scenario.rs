@@ -9,7 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BatchItem, Deliver, Expectations, Fault, InboundEvent, ScriptedAnswer, Send, SignatureKind, Step, Vary, WorldSpec,
+    BatchItem, Deliver, Expectations, Fault, InboundEvent, ScriptedAnswer, Send, SignatureKind, Step, Vary,
+    WorldSpec,
 };
 
 /// A story, its world, and what is expected.
@@ -47,7 +48,8 @@ impl Scenario {
     pub fn ops(&self) -> BTreeSet<String> {
         let sent = self.sends().map(|send| send.op.clone());
         let altered = self.deliveries().filter(|deliver| deliver.signature == SignatureKind::AlteredBody);
-        let altered = altered.flat_map(|deliver| self.events(deliver)).map(|event| Deliver::forged(&event.op));
+        let altered =
+            altered.flat_map(|deliver| self.events(deliver)).map(|event| Deliver::forged(&event.op));
         sent.chain(self.event_ops()).chain(altered).collect()
     }
 
@@ -79,7 +81,8 @@ impl Scenario {
         let of_item = |item: &BatchItem| {
             let (from, text) = self.said(&item.op, &item.from, &item.text);
             let BatchItem { entry, change, poison, .. } = *item;
-            let event = |op| InboundEvent { op, from: from.clone(), text: text.clone(), entry, change, poison };
+            let event =
+                |op| InboundEvent { op, from: from.clone(), text: text.clone(), entry, change, poison };
             item.ops().map(event).collect::<Vec<_>>()
         };
         items.iter().flat_map(of_item).collect()
@@ -93,7 +96,9 @@ impl Scenario {
         let mut everywhere = alone.map(|deliver| (&deliver.from, &deliver.text)).chain(batched);
         let first = everywhere.find(|(from, _)| from.is_some());
         let (first_from, first_text) = first.unwrap_or((&None, &None));
-        let or = |here: &Option<String>, first: &Option<String>| here.clone().or(first.clone()).unwrap_or_default();
+        let or = |here: &Option<String>, first: &Option<String>| {
+            here.clone().or(first.clone()).unwrap_or_default()
+        };
         (or(from, first_from), or(text, first_text))
     }
 

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+/// What bears no known marker.
+pub const UNMARKED: &str = "unmarked";
+
 /// A text with the marker of its operation: `… [cart-7]`.
 #[must_use]
 pub fn marked(text: &str, op: &str) -> String {
@@ -12,7 +15,7 @@ pub fn marked(text: &str, op: &str) -> String {
 pub fn operation<'a>(ops: &'a BTreeSet<String>, content: &str) -> &'a str {
     // Split at each bracket, since a batch has as many operations as content.
     let mut candidates = content.split('[').skip(1).filter_map(|rest| rest.split(']').next());
-    candidates.find_map(|name| ops.get(name)).map_or("unmarked", String::as_str)
+    candidates.find_map(|name| ops.get(name)).map_or(UNMARKED, String::as_str)
 }
 
 #[cfg(test)]

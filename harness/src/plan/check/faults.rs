@@ -197,9 +197,7 @@ fn actor(file: &File<'_>, place: &Place, fault: &Fault, known: &Known) -> Result
     }
     if let (Some(host), None) = (actor(&fault.freeze), fault.thaw) {
         let message = format!("{} freezes for good: its steps would never end", called(&host));
-        return Err(file
-            .mistake(&place.key("freeze"), message)
-            .help("add `thaw`, such as `thaw = \"40s\"`"));
+        return Err(file.mistake(&place.key("freeze"), message).help("add `thaw`, such as `thaw = \"40s\"`"));
     }
     Ok(())
 }

@@ -112,7 +112,9 @@ pub(super) fn via(
     gateways: &[String],
 ) -> Result<(), PlanError> {
     if via.is_empty() {
-        return Err(file.mistake(place, "`via` names no gateway").help("leave it out to send to `gateway-1`"));
+        return Err(file
+            .mistake(place, "`via` names no gateway")
+            .help("leave it out to send to `gateway-1`"));
     }
     via.iter().enumerate().try_for_each(|(i, host)| file.known(&place.item(i), "gateway", host, gateways))
 }

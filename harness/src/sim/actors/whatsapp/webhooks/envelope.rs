@@ -20,7 +20,9 @@ pub fn body(scenario: &Scenario, deliver: &Deliver, altered: bool) -> String {
     });
     let events = scenario.events(deliver);
     match (spelled, deliver.scheme) {
-        (Some(body), _) if altered => body.replace(&marker(&deliver.op), &marker(&Deliver::forged(&deliver.op))),
+        (Some(body), _) if altered => {
+            body.replace(&marker(&deliver.op), &marker(&Deliver::forged(&deliver.op)))
+        }
         (Some(body), _) => body.clone(),
         (None, scheme) if scheme.takes_batches() => batch(&events, altered).to_string(),
         (None, _) => events.first().map_or_else(|| json!({}), |event| lone(event, altered)).to_string(),

@@ -24,6 +24,10 @@ use crate::{
     },
 };
 
+/// An event that is acknowledged is only begun. A run goes on for so long, that faults may strike whoever works on it: two
+/// workers that die on one job take two leases, and five attempts at a job that fails not even that.
+const WORKERS_TAKE: Duration = Duration::from_secs(5 * 60);
+
 /// The sender of all webhooks of a run.
 pub struct Sender {
     world: SharedWorld,
@@ -76,12 +80,14 @@ impl Sender {
 
     /// Does every step of its own at its time.
     pub fn run(self: &Arc<Self>) {
-        for index in (0..self.scenario.steps.len()).filter(|index| self.scenario.steps[*index].is_delivery()) {
+        for index in (0..self.scenario.steps.len()).filter(|index| self.scenario.steps[*index].is_delivery())
+        {
             let this = Arc::clone(self);
             self.world.spawn(Box::pin(async move {
                 let step = &this.scenario.steps[index];
                 this.world.sleep(Duration::from_millis(BOOT_MS + step.at.ms())).await;
                 this.step(step).await;
+                this.world.sleep(WORKERS_TAKE).await;
                 this.stage.step_done();
             }));
         }
