@@ -158,6 +158,7 @@ fn header(plan: &Plan, promise: &Policy, retention_ms: u64) -> Header {
         promise: Promise {
             ttl_ms: promise.ttl.as_millis() as u64,
             tombstone_ms: promise.tombstone.as_millis() as u64,
+            event_ms: promise.inbox_kept.as_millis() as u64,
         },
         key_retention_ms: (plan.ability() == Ability::Keyed).then_some(retention_ms),
     }

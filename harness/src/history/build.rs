@@ -22,7 +22,7 @@ pub(crate) struct Build {
 impl Build {
     /// The promise of `strict`, an opaque provider, and time zero.
     pub(crate) fn new() -> Self {
-        let promise = Promise { ttl_ms: DAY, tombstone_ms: 30 * DAY };
+        let promise = Promise { ttl_ms: DAY, tombstone_ms: 30 * DAY, event_ms: 30 * DAY };
         let header = Header {
             onceproof_history: VERSION,
             title: "by hand".into(),

@@ -42,6 +42,14 @@ pub struct Promise {
     pub ttl_ms: u64,
     /// How long a repetition is refused after that.
     pub tombstone_ms: u64,
+    /// How long the id of an event is known, from its receipt (W1).
+    #[serde(default = "thirty_days")]
+    pub event_ms: u64,
+}
+
+/// What `strict` promises, for a history that does not say.
+fn thirty_days() -> u64 {
+    30 * 24 * 60 * 60 * 1000
 }
 
 /// What a provider can do for whoever lost its answer.
