@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// What the glyphs mean. All are of single width, so that the lanes stay straight in every terminal.
-pub const LEGEND: &str = "→ sends, delivers   ← hears   × hears nothing, gives up   ■ store   ★ the message goes out   \
+pub const LEGEND: &str = "→ sends   ← hears   × hears nothing, gives up   ■ store   ★ the message goes out   \
 ◆ provider answers   ! fault   ▲ starts again   ? asks   = operator settles";
 
 /// An excerpt has so many rows at most, give or take those near its evidence.
