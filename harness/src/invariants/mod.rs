@@ -11,6 +11,7 @@ mod completes;
 mod events;
 mod faithful_replay;
 mod fenced;
+mod fenced_rows;
 mod findings;
 mod honest_answer;
 mod invariant;
