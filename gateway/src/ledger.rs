@@ -254,7 +254,7 @@ impl Ledger {
     }
 
     fn is_askable(&self) -> bool {
-        self.ability != Ability::Opaque
+        matches!(self.ability, Ability::Keyed { .. } | Ability::Queryable)
     }
 
     fn sweep_every_ms(&self) -> i64 {

@@ -125,6 +125,10 @@ pub struct Policy {
     /// How long the id of an event is known (W1).
     #[serde(deserialize_with = "period")]
     pub inbox_kept: Duration,
+    /// For how long a sender may deliver an event again (W1). No delivery reads it; [`Policy::check`] compares the inbox
+    /// with it (M3).
+    #[serde(deserialize_with = "period")]
+    pub sender_window: Duration,
     /// How old a dead letter may be that is redriven (W8).
     #[serde(deserialize_with = "period")]
     pub redrive_window: Duration,
@@ -220,6 +224,7 @@ impl Policy {
             &mut scaled.webhook_patience,
             &mut scaled.signature_tolerance,
             &mut scaled.inbox_kept,
+            &mut scaled.sender_window,
             &mut scaled.redrive_window,
             &mut scaled.hint_ttl,
             &mut scaled.hint_timeout,

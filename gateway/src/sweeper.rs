@@ -91,7 +91,7 @@ impl Sweeper {
         };
         let asked = match self.ledger.ability() {
             Ability::Keyed { retention } => self.begin_ask(Some(retention)).await?,
-            Ability::Opaque => self.begin_ask(None).await?,
+            Ability::Echoing | Ability::Opaque => self.begin_ask(None).await?,
             Ability::Queryable => self.begin_query().await?,
         };
         Ok(asked.map(|asked| self.spawn(asked, permit)).is_some())

@@ -133,7 +133,7 @@ impl Api {
         let sought = Sought::Message { id: reference.to_owned() };
         match self.protocol.ledger.find(sought, Whose::Anybodys).await {
             // Not by the provider's id: a message that has one is settled.
-            Ok(Reply::Found { slot, view }) if view.reference.as_deref() == Some(reference) => Ok(slot),
+            Ok(Reply::Found { slot, view, .. }) if view.reference.as_deref() == Some(reference) => Ok(slot),
             Ok(Reply::Found { .. } | Reply::Absent) => Err(Problem::unknown_message()),
             other => Err(store_failure(other)),
         }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::{Problem, api::Api, route::Route};
 use crate::{
     message::INSTANCES_SCOPE,
-    store::{Reply, Slot, Sought, State as RecordState, View, Whose},
+    store::{Delivery, Reply, Slot, Sought, State as RecordState, View, Whose},
 };
 
 /// Route and key of a key's status are percent-encoded, so that each is one segment.
@@ -76,14 +76,14 @@ pub(crate) fn respond(answer: Result<Value, Problem>) -> Response<Body> {
 impl Api {
     async fn look_up(&self, sought: Sought, whose: Whose) -> Result<Value, Problem> {
         match self.protocol.ledger.find(sought, whose).await {
-            Ok(Reply::Found { view, .. }) => Ok(status(&view)),
+            Ok(Reply::Found { view, delivery, .. }) => Ok(status(&view, delivery)),
             Ok(_) => Err(Problem::unknown_message()),
             Err(error) => Err(Problem::store_unavailable(error)),
         }
     }
 }
 
-fn status(view: &View) -> Value {
+fn status(view: &View, delivery: Option<Delivery>) -> Value {
     let is_error = view.answer.as_ref().is_some_and(|answer| !(200..300).contains(&answer.status));
     let status = match view.state {
         RecordState::Claimed | RecordState::Dispatching => "sending",
@@ -92,7 +92,11 @@ fn status(view: &View) -> Value {
         RecordState::Done if is_error => "failed",
         RecordState::Done | RecordState::Tombstone => "sent",
     };
-    json!({ "status": status, "reference": view.reference, "messageId": view.message_id })
+    let mut told = json!({ "status": status, "reference": view.reference, "messageId": view.message_id });
+    if let Some(delivery) = delivery {
+        told["delivery"] = json!(delivery);
+    }
+    told
 }
 
 #[cfg(test)]
@@ -112,7 +116,7 @@ mod tests {
         };
         let slot = Slot { scope: "loja-1/messages/text".into(), key: "k".into() };
         let error = Problem::outcome_unknown(http::StatusCode::GATEWAY_TIMEOUT, "r", "").to_stored();
-        assert_eq!(status(&view(error))["status"], "failed");
-        assert_eq!(status(&view(sent(&slot, "m1")))["status"], "sent");
+        assert_eq!(status(&view(error), None)["status"], "failed");
+        assert_eq!(status(&view(sent(&slot, "m1")), None)["status"], "sent");
     }
 }

@@ -56,7 +56,8 @@ impl House {
             ability: Ability::Opaque,
         };
         let policy = Policy::profile("strict").unwrap();
-        let Parts { protocol, sweeper } = assemble(world, Arc::new(FaultyStore::new(faults)), policy, config);
+        let Parts { protocol, sweeper, work_alarm: _ } =
+            assemble(world, Arc::new(FaultyStore::new(faults)), policy, config);
         tokio::spawn(sweeper.run());
         let instances = ["loja-1", "loja-2"].map(|id| {
             let tokens = vec![format!("token of {id}")];
@@ -66,6 +67,7 @@ impl House {
             protocol: Arc::new(protocol),
             access: Access::new(instances.into(), Some("account".into()), admin_token.map(str::to_owned)),
             forms: Forms::new(Spool::Memory),
+            receiver: None,
         };
         Self { provider, router: router(Arc::new(api)) }
     }

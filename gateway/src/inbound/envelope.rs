@@ -30,14 +30,18 @@ pub(super) enum EnvelopeError {
 }
 
 /// The items of a delivery. In a batch a bad one is dead on arrival; the only event of an envelope refuses it.
+///
+/// Where the provider echoes, a status that bears our reference is one more item, of that reference: the proof waits for
+/// its record on its own, and the status does not wait with it.
 pub(super) fn open(
     endpoint: &Endpoint,
     body: &Value,
     header: Option<&str>,
+    is_echoing: bool,
 ) -> Result<Vec<Item>, EnvelopeError> {
     let items = match body {
         Value::Object(members) => match members.get("entry") {
-            Some(Value::Array(entries)) => batch(endpoint, entries),
+            Some(Value::Array(entries)) => batch(endpoint, entries, is_echoing),
             Some(_) => return Err(EnvelopeError::Bad("`entry` is an array")),
             None => {
                 let known = event::single(body, header).map_err(EnvelopeError::Bad)?;
@@ -52,11 +56,18 @@ pub(super) fn open(
     }
 }
 
-fn batch(endpoint: &Endpoint, entries: &[Value]) -> Vec<Item> {
+fn batch(endpoint: &Endpoint, entries: &[Value], is_echoing: bool) -> Vec<Item> {
     let mut items = Vec::new();
     for entry in entries {
         match entry["changes"].as_array() {
-            Some(changes) => changes.iter().for_each(|change| take_change(endpoint, change, &mut items)),
+            Some(changes) => {
+                for change in changes {
+                    take_change(endpoint, change, &mut items);
+                    let statuses = change["value"]["statuses"].as_array().filter(|_| is_echoing);
+                    let echoes = statuses.into_iter().flatten().filter_map(event::echo);
+                    items.extend(echoes.map(|known| good(endpoint, known)));
+                }
+            }
             None => items.push(bad(endpoint, entry, "an entry has an array of `changes`")),
         }
     }

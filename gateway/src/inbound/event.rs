@@ -15,11 +15,13 @@ pub(crate) enum Event {
     /// Somebody wrote.
     Message(Message),
     /// A message of ours has come further (W11).
-    Status {
-        /// What it says.
-        update: StatusUpdate,
-        /// Our reference, where the provider gives it back.
-        reference: Option<String>,
+    Status(StatusUpdate),
+    /// A provider gave our reference back: it has the message.
+    Echo {
+        /// Our reference.
+        reference: String,
+        /// The provider's id of the message.
+        message_id: String,
     },
     /// Nothing that is answered.
     Other,
@@ -59,13 +61,25 @@ pub(super) fn message(value: &Value) -> Result<Known, &'static str> {
 
 /// An item of `statuses[]`: the same status of the same message is the same event (W11).
 pub(super) fn status(value: &Value) -> Result<Known, &'static str> {
-    let message_id = id_of(&value["id"])?;
+    let id = id_of(&value["id"])?;
     let delivery = Delivery::deserialize(&value["status"]);
     let delivery = delivery.map_err(|_| "a status is `sent`, `delivered`, `read` or `failed`")?;
     let item = format!("status/{}", value["status"].as_str().unwrap_or_default());
-    let reference = value["biz_opaque_callback_data"].as_str().map(str::to_owned);
-    let update = StatusUpdate { message_id: message_id.clone(), delivery };
-    Ok(Known { id: message_id, item, event: Event::Status { update, reference } })
+    let event = Event::Status(StatusUpdate { message_id: id.clone(), delivery });
+    Ok(Known { id, item, event })
+}
+
+/// What a good status proves besides, where it bears our reference. Of a message whose delivery failed nothing is proved
+/// that a repetition should be told as a success.
+pub(super) fn echo(value: &Value) -> Option<Known> {
+    let reference = id_of(&value["biz_opaque_callback_data"]).ok()?;
+    match status(value).ok()?.event {
+        Event::Status(StatusUpdate { message_id, delivery }) if delivery != Delivery::Failed => {
+            let event = Event::Echo { reference: reference.clone(), message_id };
+            Some(Known { id: reference, item: "echo".into(), event })
+        }
+        _ => None,
+    }
 }
 
 /// An envelope of one event (W3), whose id may stand in a header that is signed.

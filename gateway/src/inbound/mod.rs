@@ -8,6 +8,8 @@ mod handshake;
 mod receiver;
 mod routes;
 mod signature;
+#[cfg(test)]
+mod tests;
 
 pub use config::{Endpoint, Inbound, Scheme};
 

@@ -20,6 +20,7 @@ use crate::{
     ledger::Ledger,
     points,
     policy::{Policy, as_ms},
+    provider::Ability,
     store::{EventReply, Item, Reply},
     world::{SharedWorld, within},
 };
@@ -58,7 +59,7 @@ impl Receiver {
             let why = "the signature is missing, wrong or too old";
             return Err(Problem::new(StatusCode::BAD_REQUEST, "bad-signature", why));
         }
-        let items = read(endpoint, headers, body)?;
+        let items = read(endpoint, headers, body, self.ledger.ability() == Ability::Echoing)?;
         let hint_key = hint_key(endpoint, body);
         let (answer, answered) = oneshot::channel();
         let receiver = self.clone();
@@ -92,7 +93,12 @@ impl Receiver {
     }
 }
 
-fn read(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Vec<Item>, Problem> {
+fn read(
+    endpoint: &Endpoint,
+    headers: &HeaderMap,
+    body: &Bytes,
+    is_echoing: bool,
+) -> Result<Vec<Item>, Problem> {
     let bad = |why: &dyn ToString| Problem::new(StatusCode::BAD_REQUEST, "bad-event", why.to_string());
     let value: Value = serde_json::from_slice(body).map_err(|error| bad(&error))?;
     // Only a header that is signed may name an event.
@@ -100,7 +106,7 @@ fn read(endpoint: &Endpoint, headers: &HeaderMap, body: &Bytes) -> Result<Vec<It
         Scheme::StandardWebhooks => signature::only(headers, signature::STANDARD_ID),
         Scheme::Hub | Scheme::Stripe => None,
     };
-    envelope::open(endpoint, &value, header).map_err(|error| match error {
+    envelope::open(endpoint, &value, header, is_echoing).map_err(|error| match error {
         EnvelopeError::Bad(why) => bad(&why),
         EnvelopeError::TooMany => Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-many-items", error),
     })

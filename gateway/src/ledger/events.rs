@@ -33,7 +33,10 @@ impl Ledger {
     }
 
     pub(crate) async fn complete(&self, ticket: Ticket, done: Done) -> Result<Reply, StoreError> {
-        self.event(EventCommand::Complete { ticket, now_ms: self.world.clock_ms(), done }).await
+        let now_ms = self.world.clock_ms();
+        let expires_ms = now_ms.saturating_add(as_ms(self.policy.inbox_kept));
+        let sweep_every_ms = self.sweep_every_ms();
+        self.event(EventCommand::Complete { ticket, now_ms, expires_ms, sweep_every_ms, done }).await
     }
 
     /// The attempt came to nothing, and is made again after `pause` if at all.

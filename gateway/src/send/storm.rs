@@ -149,7 +149,7 @@ fn judge(
             // What was sent is found, sooner or later.
             Ability::Queryable if effects == 1 => record.state == State::Done,
             Ability::Queryable => record.state == State::Unknown,
-            Ability::Opaque => matches!(record.state, State::Done | State::Unknown),
+            Ability::Echoing | Ability::Opaque => matches!(record.state, State::Done | State::Unknown),
         };
         assert!(is_settled, "storm {seed}, {ability:?}: {record:?}");
         assert!(record.state != State::Done || effects == 1, "storm {seed}");

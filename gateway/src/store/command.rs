@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{EventCommand, EventReply};
+use super::{Delivery, EventCommand, EventReply};
 
 /// What a key is unique in, and the key: one tenant's key never meets another's (S9).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -433,6 +433,9 @@ pub enum Reply {
         slot: Slot,
         /// What it says.
         view: View,
+        /// How far the message has come, if a status said so (W11).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        delivery: Option<Delivery>,
     },
     /// A request may still be alive.
     TooEarly {

@@ -143,6 +143,10 @@ pub enum EventCommand {
         ticket: Ticket,
         /// The asking host's clock.
         now_ms: i64,
+        /// When a status may be forgotten.
+        expires_ms: i64,
+        /// As in `Sweep`.
+        sweep_every_ms: i64,
         /// What was done.
         done: Done,
     },
@@ -187,13 +191,29 @@ pub enum Failure {
     },
     /// Another attempt, and this one does not count.
     Postpone,
-    /// Sleep until the record of the row's send is neither `dispatching` nor `unknown`, and this attempt does not count.
+    /// Sleep. An outbox row until the record of its send is neither `dispatching` nor `unknown`; its attempt does not
+    /// count. A job until a record bears the reference that is its event's id, or else until `retry_ms`; its attempt counts,
+    /// so that it sleeps once. Where there is nothing to wait for, as `Postpone`.
     Park,
     /// No other attempt: the row is a dead letter.
     Bury,
 }
 
 impl EventCommand {
+    /// What it is called on the wire.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Receive { .. } => "receive",
+            Self::Lease { .. } => "lease",
+            Self::Heartbeat { .. } => "heartbeat",
+            Self::Complete { .. } => "complete",
+            Self::Fail { .. } => "fail",
+            Self::Redrive { .. } => "redrive",
+            Self::ListDead { .. } => "list-dead",
+        }
+    }
+
     /// The token that its writer bears, where it is fenced by one.
     #[must_use]
     pub fn token(&self) -> Option<i64> {
@@ -239,6 +259,20 @@ pub enum EventReply {
         /// Whether there are more than were asked for.
         is_cut: bool,
     },
+}
+
+impl EventReply {
+    /// What it is called on the wire.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Received { .. } => "received",
+            Self::Leased { .. } => "leased",
+            Self::NotDead => "not-dead",
+            Self::TooOld => "too-old",
+            Self::Dead { .. } => "dead",
+        }
+    }
 }
 
 /// A row of either queue.

@@ -7,6 +7,8 @@ mod contract;
 mod disk;
 mod embedded;
 mod event;
+#[cfg(test)]
+mod event_contract;
 mod remote;
 #[cfg(test)]
 mod remote_tests;
@@ -22,5 +24,5 @@ pub use disk::DiskStore;
 pub use embedded::EmbeddedStore;
 pub use event::*;
 pub use remote::RemoteStore;
-pub use rows::Record;
+pub use rows::{Record, Waiting};
 pub use sqlite::{OpenError, SqliteStore};

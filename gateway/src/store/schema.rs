@@ -39,8 +39,8 @@ const MIGRATIONS: &[&str] = &[
     CREATE INDEX record_message ON record (message_id) WHERE message_id IS NOT NULL;
     CREATE INDEX record_open ON record (first_dispatch_ms) WHERE state IN ('dispatching', 'unknown');
 ",
-    // Events (W1-W11). A parked row wakes by a trigger: whichever statement takes a record out of `unknown`, none can
-    // forget it.
+    // Events (W1-W11). A parked row wakes by a trigger: whichever statement takes a record out of `unknown`, or gives it
+    // the reference that an echo waits for, none can forget it.
     "
     CREATE TABLE inbox (
         provider TEXT NOT NULL,
@@ -68,6 +68,7 @@ const MIGRATIONS: &[&str] = &[
         due_ms INTEGER
     );
     CREATE INDEX job_due ON job (due_ms) WHERE due_ms IS NOT NULL;
+    CREATE INDEX job_parked ON job (event_id) WHERE state = 'parked';
     CREATE TABLE outbox (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         effect TEXT NOT NULL UNIQUE,
@@ -94,13 +95,18 @@ const MIGRATIONS: &[&str] = &[
         message_id TEXT PRIMARY KEY,
         status TEXT NOT NULL,
         rank INTEGER NOT NULL,
-        changed_ms INTEGER NOT NULL
+        due_ms INTEGER NOT NULL
     ) WITHOUT ROWID;
+    CREATE INDEX message_status_due ON message_status (due_ms);
     CREATE TRIGGER record_settled AFTER UPDATE OF state ON record
     WHEN OLD.state IN ('dispatching', 'unknown') AND NEW.state NOT IN ('dispatching', 'unknown')
     BEGIN
         UPDATE outbox SET state = 'ready', due_ms = 0
         WHERE state = 'parked' AND scope = NEW.scope AND key = NEW.key;
+    END;
+    CREATE TRIGGER record_marked AFTER UPDATE OF reference ON record WHEN NEW.reference IS NOT NULL
+    BEGIN
+        UPDATE job SET state = 'ready', due_ms = 0 WHERE state = 'parked' AND event_id = NEW.reference;
     END;
     CREATE TRIGGER record_freed AFTER DELETE ON record WHEN OLD.state IN ('dispatching', 'unknown')
     BEGIN
@@ -139,6 +145,8 @@ pub(super) fn clear(connection: &Connection) -> rusqlite::Result<()> {
         connection.prepare_cached(&format!("DELETE FROM {name}"))?.execute([])?;
     }
     connection.prepare_cached("UPDATE sequence SET last = 0")?.execute([])?;
+    // The ids of jobs, outbox rows and dead letters.
+    connection.prepare_cached("DELETE FROM sqlite_sequence")?.execute([])?;
     Ok(())
 }
 

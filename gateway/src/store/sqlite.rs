@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, config::DbConfig};
 
-use super::{Answer, Command, Record, StoreError, rows, schema, transitions};
+use super::{Answer, Command, Record, StoreError, Waiting, rows, schema, transitions};
 
 /// Enough for every statement of every command.
 const CACHED_STATEMENTS: usize = 96;
@@ -77,9 +77,8 @@ impl SqliteStore {
             .map_err(|error| refused(&error))?;
         let answer = transitions::run(&transaction, command)
             .and_then(|reply| {
-                let next_due_ms = transitions::next_due_ms(&transaction)?;
-                let next_work_ms = transitions::next_work_ms(&transaction)?;
-                Ok(Answer { reply, next_due_ms, next_work_ms })
+                let next = transitions::next(&transaction)?;
+                Ok(Answer { reply, next_due_ms: next.due_ms, next_work_ms: next.work_ms })
             })
             .map_err(|error| refused(&error))?;
         match transaction.commit() {
@@ -94,6 +93,14 @@ impl SqliteStore {
     /// [`StoreError::Refused`] with what SQLite says.
     pub fn records(&self) -> Result<Vec<Record>, StoreError> {
         rows::all(&self.connection).map_err(|error| refused(&error))
+    }
+
+    /// Every job and every outbox row, by queue and id.
+    ///
+    /// # Errors
+    /// [`StoreError::Refused`] with what SQLite says.
+    pub fn waiting(&self) -> Result<Vec<Waiting>, StoreError> {
+        rows::waiting(&self.connection).map_err(|error| refused(&error))
     }
 }
 

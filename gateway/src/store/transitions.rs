@@ -72,7 +72,7 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
         Command::AskLater { slot, settle_token, next_ask_ms, now_ms: _ } => {
             ask::ask_later(db, slot, *settle_token, *next_ask_ms)
         }
-        Command::Sweep { now_ms, skew_ms, tombstone_ms, askable, sweep_every_ms } => match next_due_ms(db)? {
+        Command::Sweep { now_ms, skew_ms, tombstone_ms, askable, sweep_every_ms } => match next(db)?.due_ms {
             Some(due_ms) if due_ms <= *now_ms => {
                 let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, *askable);
                 sweep::sweep(db, horizon, *sweep_every_ms)
@@ -92,28 +92,28 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
     }
 }
 
-/// The earliest time at which a sweep or a re-ask has something to do.
-pub(super) fn next_due_ms(db: &Connection) -> Result<Option<i64>> {
-    earliest(
-        db,
-        "SELECT MIN(due_ms) FROM (
-             SELECT * FROM (SELECT due_ms FROM record WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1)
-             UNION ALL SELECT * FROM (SELECT due_ms FROM inbox ORDER BY due_ms LIMIT 1))",
-    )
+/// The earliest times at which something is to be done.
+pub(super) struct Next {
+    /// By a sweep or a re-ask.
+    pub(super) due_ms: Option<i64>,
+    /// By a worker.
+    pub(super) work_ms: Option<i64>,
 }
 
-/// The earliest time at which a worker has something to do.
-pub(super) fn next_work_ms(db: &Connection) -> Result<Option<i64>> {
-    earliest(
-        db,
-        "SELECT MIN(due_ms) FROM (
-             SELECT * FROM (SELECT due_ms FROM job WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1)
-             UNION ALL SELECT * FROM (SELECT due_ms FROM outbox WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1))",
-    )
-}
-
-fn earliest(db: &Connection, sql: &str) -> Result<Option<i64>> {
-    db.prepare_cached(sql)?.query_row([], |row| row.get(0))
+/// What the store knows of the future: one statement, for every command asks for it.
+pub(super) fn next(db: &Connection) -> Result<Next> {
+    db.prepare_cached(
+        "SELECT (SELECT due_ms FROM record WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1),
+                (SELECT due_ms FROM inbox ORDER BY due_ms LIMIT 1),
+                (SELECT due_ms FROM message_status ORDER BY due_ms LIMIT 1),
+                (SELECT due_ms FROM job WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1),
+                (SELECT due_ms FROM outbox WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1)",
+    )?
+    .query_row([], |row| {
+        let due: [Option<i64>; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+        let work: [Option<i64>; 2] = [row.get(3)?, row.get(4)?];
+        Ok(Next { due_ms: due.into_iter().flatten().min(), work_ms: work.into_iter().flatten().min() })
+    })
 }
 
 /// The next fencing token. No delete or sweep resets the sequence, so that none is ever used twice.

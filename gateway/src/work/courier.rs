@@ -96,7 +96,7 @@ impl Delivered {
         let Self::No { failure: Failure::Bury, error, .. } = self else {
             return false;
         };
-        ["401", "403", "502"].iter().any(|status| error.starts_with(status))
+        error.starts_with("401") || error.starts_with("403") || error.ends_with("provider-refused")
     }
 }
 
@@ -111,4 +111,68 @@ fn slug(response: &Response<Bytes>) -> String {
 fn retry_after(response: &Response<Bytes>) -> Option<Duration> {
     let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds).min(LONGEST_WAIT))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const AGAIN: Failure = Failure::Retry { attempts: 5 };
+
+    fn read_one(status: u16, slug: &str, headers: &[(&str, &str)]) -> Delivered {
+        let body = json!({ "type": format!("{PROBLEM_TYPE_PREFIX}{slug}") }).to_string();
+        let mut response = Response::builder().status(status);
+        for (name, value) in headers {
+            response = response.header(*name, *value);
+        }
+        read(&response.body(Bytes::from(body)).unwrap(), 5)
+    }
+
+    #[test]
+    fn the_table_decides() {
+        for (status, slug, expected, is_alarming) in [
+            (400, "invalid-message", Failure::Bury, false),
+            (404, "message-refused", Failure::Bury, false),
+            (422, "key-reused", Failure::Bury, false),
+            (401, "unauthorized", Failure::Bury, true),
+            (403, "x", Failure::Bury, true),
+            (502, "provider-refused", Failure::Bury, true),
+            (429, "message-refused", AGAIN, false),
+            (503, "not-sent", AGAIN, false),
+            (503, "store-unavailable", AGAIN, false),
+            (409, "in-flight", Failure::Postpone, false),
+            (504, "outcome-unknown", Failure::Park, false),
+            (500, "x", AGAIN, false),
+        ] {
+            let delivered = read_one(status, slug, &[]);
+            assert_eq!(delivered.is_alarming(), is_alarming, "{status} {slug}");
+            match delivered {
+                Delivered::No { failure, .. } => assert_eq!(failure, expected, "{status} {slug}"),
+                Delivered::Yes => panic!("{status} {slug} is no success"),
+            }
+        }
+        assert_eq!(read_one(200, "", &[("x-idempotent-replay", "true")]), Delivered::Yes);
+        assert_eq!(read_one(410, "key-expired", &[]), Delivered::Yes);
+    }
+
+    #[test]
+    fn a_stored_error_would_be_replayed_for_ever() {
+        let delivered = read_one(504, "outcome-unknown", &[("x-idempotent-replay", "true")]);
+        assert!(matches!(delivered, Delivered::No { failure: Failure::Bury, .. }));
+        assert!(!delivered.is_alarming());
+    }
+
+    #[test]
+    fn retry_after_is_heeded_within_an_hour() {
+        let pause = |value| match read_one(429, "message-refused", &[("retry-after", value)]) {
+            Delivered::No { pause, .. } => pause.map(|pause| pause.as_secs()),
+            Delivered::Yes => panic!("no success"),
+        };
+        assert_eq!(pause("7"), Some(7));
+        assert_eq!(pause("999999999"), Some(3600));
+        assert_eq!(pause("Wed, 21 Oct 2015 07:28:00 GMT"), None);
+        assert_eq!(pause("-1"), None);
+    }
 }

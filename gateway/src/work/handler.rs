@@ -1,4 +1,4 @@
-//! What is done about an event. It reads nothing but the job and does nothing itself: its effects are outbox rows in the
+//! What is to be done about an event. This reads nothing but the job and does nothing itself: effects are outbox rows in the
 //! transaction that completes the job (W10), so that a job that runs twice acts once.
 
 use serde_json::json;
@@ -12,13 +12,22 @@ use crate::{
 /// What comes before a text that is answered.
 const RECEIVED: &str = "Recebemos: ";
 
-/// What is to be written for this event; an error is final, for it would be the same the next time.
-pub(super) fn handle(key: &EventKey, payload: &str) -> Result<Done, String> {
+/// What is to be done about an event.
+pub(super) enum Plan {
+    /// Write this.
+    Write(Done),
+    /// Settle the record of this reference, which is proved.
+    Settle { reference: String, message_id: String },
+}
+
+/// The plan for this event; an error is final, for it would be the same the next time.
+pub(super) fn plan(key: &EventKey, payload: &str) -> Result<Plan, String> {
     let event: Event = serde_json::from_str(payload).map_err(|error| format!("not an event: {error}"))?;
     Ok(match event {
-        Event::Message(message) => Done { effects: vec![reply(key, &message)], status: None },
-        Event::Status { update, reference: _ } => Done { effects: Vec::new(), status: Some(update) },
-        Event::Other => Done::default(),
+        Event::Message(message) => Plan::Write(Done { effects: vec![reply(key, &message)], status: None }),
+        Event::Status(status) => Plan::Write(Done { effects: Vec::new(), status: Some(status) }),
+        Event::Echo { reference, message_id } => Plan::Settle { reference, message_id },
+        Event::Other => Plan::Write(Done::default()),
     })
 }
 

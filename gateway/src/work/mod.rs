@@ -3,9 +3,12 @@
 mod backoff;
 mod courier;
 mod domain_key;
+mod echo;
 mod foreman;
 mod handler;
 mod shift;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use courier::Numbers;
 pub(crate) use foreman::Foreman;

@@ -5,8 +5,9 @@ use std::time::Duration;
 use super::{
     backoff::backoff,
     courier::{self, Delivered},
+    echo,
     foreman::Foreman,
-    handler,
+    handler::{self, Plan},
 };
 use crate::{
     points,
@@ -53,15 +54,33 @@ impl Shift {
     }
 
     async fn handle(&self, key: &EventKey, payload: &str) {
-        let world = &self.gateway.world;
-        world.reach(points::AFTER_LEASE).await;
-        match handler::handle(key, payload) {
-            Ok(done) => {
-                world.reach(points::BEFORE_COMPLETE).await;
-                self.complete(done).await;
-                world.reach(points::AFTER_COMPLETE).await;
-            }
+        self.gateway.world.reach(points::AFTER_LEASE).await;
+        match handler::plan(key, payload) {
+            Ok(Plan::Write(done)) => self.finish(done).await,
+            Ok(Plan::Settle { reference, message_id }) => self.settle(&reference, &message_id).await,
             Err(error) => self.fail(Verdict { failure: Failure::Bury, pause: None, error }).await,
+        }
+    }
+
+    async fn finish(&self, done: Done) {
+        let world = &self.gateway.world;
+        world.reach(points::BEFORE_COMPLETE).await;
+        self.complete(done).await;
+        world.reach(points::AFTER_COMPLETE).await;
+    }
+
+    /// An echo without a record waits for one, and once is enough.
+    async fn settle(&self, reference: &str, message_id: &str) {
+        loop {
+            match echo::settle(&self.gateway, reference, message_id).await {
+                Ok(false) if self.attempt == 1 => {
+                    let error = "no record bears this reference yet".to_owned();
+                    let verdict = Verdict { failure: Failure::Park, pause: Some(echo::KEPT), error };
+                    return self.fail(verdict).await;
+                }
+                Ok(_) => return self.finish(Done::default()).await,
+                Err(error) => self.rest(&error).await,
+            }
         }
     }
 

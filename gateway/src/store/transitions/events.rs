@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, Result};
 
-use super::{dead, lease, receive};
+use super::{dead, lease, outcome::Keeping, receive};
 use crate::store::{EventCommand, Reply};
 
 pub(super) fn run(db: &Connection, command: &EventCommand) -> Result<Reply> {
@@ -17,7 +17,10 @@ pub(super) fn run(db: &Connection, command: &EventCommand) -> Result<Reply> {
         EventCommand::Heartbeat { ticket, lease_end_ms, skew_ms } => {
             lease::heartbeat(db, *ticket, lease_end_ms.saturating_add(*skew_ms))
         }
-        EventCommand::Complete { ticket, now_ms, done } => lease::complete(db, *ticket, *now_ms, done),
+        EventCommand::Complete { ticket, now_ms, expires_ms, sweep_every_ms, done } => {
+            let keeping = Keeping { expires_ms: *expires_ms, sweep_every_ms: *sweep_every_ms };
+            lease::complete(db, *ticket, *now_ms, keeping, done)
+        }
         EventCommand::Fail { ticket, now_ms, retry_ms, failure, error } => {
             lease::fail(db, *ticket, *now_ms, *retry_ms, *failure, error)
         }

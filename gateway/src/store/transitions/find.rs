@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, named_params};
 
-use super::{claim::without_expired_answer, horizon::Horizon, slot_of};
+use super::{claim::without_expired_answer, horizon::Horizon, lease, slot_of};
 use crate::store::{Reply, Slot, Sought, Unsettled, Whose, rows};
 
 pub(super) fn find(db: &Connection, sought: &Sought, whose: &Whose, horizon: Horizon) -> Result<Reply> {
@@ -12,7 +12,9 @@ pub(super) fn find(db: &Connection, sought: &Sought, whose: &Whose, horizon: Hor
         };
         if let Some(standing) = horizon.standing(&found) {
             found.view.state = standing;
-            return Ok(Reply::Found { slot, view: without_expired_answer(found) });
+            let message_id = found.view.message_id.as_deref();
+            let delivery = message_id.map(|id| lease::delivery(db, id)).transpose()?.flatten();
+            return Ok(Reply::Found { slot, view: without_expired_answer(found), delivery });
         }
     }
     Ok(Reply::Absent)

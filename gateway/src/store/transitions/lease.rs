@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, named_params};
 
-use super::{dead, next_token};
+use super::{dead, first_sweep, next_token, outcome::Keeping};
 use crate::store::{
     Delivery, Done, Effect, EventKey, EventReply, Failure, Queue, Reply, Slot, StatusUpdate, Ticket, Work,
 };
@@ -110,7 +110,13 @@ pub(super) fn heartbeat(db: &Connection, ticket: Ticket, out_ms: i64) -> Result<
     Ok(applied_or_fenced(changed))
 }
 
-pub(super) fn complete(db: &Connection, ticket: Ticket, now_ms: i64, done: &Done) -> Result<Reply> {
+pub(super) fn complete(
+    db: &Connection,
+    ticket: Ticket,
+    now_ms: i64,
+    keeping: Keeping,
+    done: &Done,
+) -> Result<Reply> {
     let table = ticket.queue.table();
     let changed = db
         .prepare_cached(&format!(
@@ -125,7 +131,7 @@ pub(super) fn complete(db: &Connection, ticket: Ticket, now_ms: i64, done: &Done
         insert_effect(db, effect, now_ms)?;
     }
     if let Some(status) = &done.status {
-        apply_status(db, status, now_ms)?;
+        apply_status(db, status, keeping)?;
     }
     Ok(Reply::Applied)
 }
@@ -146,25 +152,42 @@ fn insert_effect(db: &Connection, effect: &Effect, now_ms: i64) -> Result<()> {
 }
 
 /// Statuses come in any order and any number: only better evidence changes anything (W11).
-fn apply_status(db: &Connection, status: &StatusUpdate, now_ms: i64) -> Result<()> {
+fn apply_status(db: &Connection, status: &StatusUpdate, keeping: Keeping) -> Result<()> {
     let (name, rank) = match status.delivery {
         Delivery::Sent => ("sent", 1),
         Delivery::Failed => ("failed", 2),
         Delivery::Delivered => ("delivered", 3),
         Delivery::Read => ("read", 4),
     };
-    db.prepare_cached(
-        "INSERT INTO message_status (message_id, status, rank, changed_ms) VALUES (:message_id, :status, :rank, :now_ms)
-         ON CONFLICT DO UPDATE SET status = excluded.status, rank = excluded.rank, changed_ms = excluded.changed_ms
-         WHERE excluded.rank > message_status.rank",
-    )?
+    let due = first_sweep(":expires_ms", ":every_ms");
+    db.prepare_cached(&format!(
+        "INSERT INTO message_status (message_id, status, rank, due_ms) VALUES (:message_id, :status, :rank, {due})
+         ON CONFLICT DO UPDATE SET status = excluded.status, rank = excluded.rank, due_ms = excluded.due_ms
+         WHERE excluded.rank > message_status.rank"
+    ))?
     .execute(named_params! {
         ":message_id": status.message_id,
         ":status": name,
         ":rank": rank,
-        ":now_ms": now_ms,
+        ":expires_ms": keeping.expires_ms,
+        ":every_ms": keeping.sweep_every_ms,
     })?;
     Ok(())
+}
+
+/// How far a message has come, if a status said so.
+pub(super) fn delivery(db: &Connection, message_id: &str) -> Result<Option<Delivery>> {
+    let name: Option<String> = db
+        .prepare_cached("SELECT status FROM message_status WHERE message_id = ?1")?
+        .query_row([message_id], |row| row.get(0))
+        .optional()?;
+    Ok(name.and_then(|name| match name.as_str() {
+        "sent" => Some(Delivery::Sent),
+        "failed" => Some(Delivery::Failed),
+        "delivered" => Some(Delivery::Delivered),
+        "read" => Some(Delivery::Read),
+        _ => None,
+    }))
 }
 
 pub(super) fn fail(
@@ -182,7 +205,7 @@ pub(super) fn fail(
         }
         Failure::Postpone => again(db, ticket, retry_ms, 1)?,
         Failure::Park => {
-            let changed = park(db, ticket)?;
+            let changed = park(db, ticket, retry_ms)?;
             if changed > 0 { changed } else { again(db, ticket, retry_ms, 1)? }
         }
         Failure::Bury => bury(db, ticket, now_ms, 0, error)?,
@@ -205,18 +228,26 @@ fn again(db: &Connection, ticket: Ticket, retry_ms: i64, uncounted: u32) -> Resu
     })
 }
 
-/// Sleeps, if the record of the send may still change: that is tested here, so that no waking is missed.
-fn park(db: &Connection, ticket: Ticket) -> Result<usize> {
-    if ticket.queue == Queue::Job {
-        return Ok(0);
-    }
-    db.prepare_cached(
-        "UPDATE outbox SET state = 'parked', token = NULL, due_ms = NULL, attempts = attempts - 1
-         WHERE id = :id AND token = :token AND state = 'leased' AND EXISTS (
-             SELECT 1 FROM record WHERE record.scope = outbox.scope AND record.key = outbox.key
-                AND record.state IN ('dispatching', 'unknown'))",
-    )?
-    .execute(named_params! { ":id": ticket.id, ":token": ticket.token })
+/// Sleeps: the outbox row of a send while the record of that send may still change, an echo while no record bears its
+/// reference, which may be never. That is tested here, so that no waking is missed.
+fn park(db: &Connection, ticket: Ticket, retry_ms: i64) -> Result<usize> {
+    let (table, due, uncounted, is_waiting) = match ticket.queue {
+        Queue::Outbox => (
+            "outbox",
+            "NULLIF(:retry_ms, :retry_ms)",
+            1,
+            "EXISTS (SELECT 1 FROM record WHERE record.scope = outbox.scope AND record.key = outbox.key
+                        AND record.state IN ('dispatching', 'unknown'))",
+        ),
+        Queue::Job => {
+            ("job", ":retry_ms", 0, "NOT EXISTS (SELECT 1 FROM record WHERE record.reference = job.event_id)")
+        }
+    };
+    db.prepare_cached(&format!(
+        "UPDATE {table} SET state = 'parked', token = NULL, due_ms = {due}, attempts = attempts - {uncounted}
+         WHERE id = :id AND token = :token AND state = 'leased' AND {is_waiting}"
+    ))?
+    .execute(named_params! { ":id": ticket.id, ":token": ticket.token, ":retry_ms": retry_ms })
 }
 
 /// A dead letter in the same transaction, if at least so many attempts were made (W8).
