@@ -9,7 +9,7 @@ use onceproof_gateway::{
 
 use crate::{
     history::{self, Ability, Header, History, Promise},
-    plan::Plan,
+    plan::{Plan, Step},
     sim::{
         actors::{database::WatchedStore, whatsapp::Provider},
         cast::{Company, DATABASE},
@@ -109,6 +109,7 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
     let policies = policies(plan)?;
     let subject =
         ReferenceGateway::new(policies, ability(plan, retention_ms), Arc::clone(&stage), store.clone());
+    let subject = subject.receiving(scenario.steps.iter().any(Step::is_delivery));
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
     let company = Company {
         stage: Arc::clone(&stage),
@@ -157,6 +158,7 @@ fn header(plan: &Plan, promise: &Policy, retention_ms: u64) -> Header {
         promise: Promise {
             ttl_ms: promise.ttl.as_millis() as u64,
             tombstone_ms: promise.tombstone.as_millis() as u64,
+            event_ms: promise.inbox_kept.as_millis() as u64,
         },
         key_retention_ms: (plan.ability() == Ability::Keyed).then_some(retention_ms),
     }

@@ -28,6 +28,11 @@ const EVENTS: &[&str] = &[
     "look-up",
     "resolve",
     "query",
+    "delivery",
+    "delivery-answer",
+    "received",
+    "job",
+    "dead-letter",
     "store",
     "point",
     "fault",
@@ -212,7 +217,12 @@ mod tests {
             .query("ref-1", false)
             .stalls("cart-7", "ref-1", 50_000)
             .resolve("cart-7", "sent", 200)
+            .delivery("event-1", 3)
+            .acknowledged(3)
+            .received("event-1")
+            .job("event-1", "leased", 1)
             .record("k1", State::Unknown, None)
+            .dead_letter("event-2")
             .end()
             .history()
     }
@@ -292,7 +302,7 @@ mod tests {
     fn half_a_line_is_not_an_entry() {
         let good = text(&every_event());
         let said = read(&good.as_bytes()[..good.len() - 5]).expect_err("bad").to_string();
-        assert!(said.starts_with("line 22: not a JSON object: "), "{said}");
+        assert!(said.starts_with("line 27: not a JSON object: "), "{said}");
     }
 
     #[test]

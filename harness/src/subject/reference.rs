@@ -8,6 +8,7 @@ use std::{
 use onceproof_gateway::{
     gateway::{self, GatewayConfig},
     http::Instance,
+    inbound::{Endpoint, Inbound, Scheme},
     policy::{Answers, Policy, PolicyError},
     provider::{Ability, ProviderConfig},
     spool::Spool,
@@ -22,7 +23,7 @@ use crate::{
         actors::{
             database::{InProcessStore, WatchedStore},
             producer::{ACCOUNT_TOKEN, ADMIN_TOKEN, TENANTS, Tenant},
-            whatsapp,
+            whatsapp::{self, META_SECRET, STANDARD_SECRET, STRIPE_SECRET, VERIFY_TOKEN},
         },
         cast::DATABASE,
         stage::Stage,
@@ -57,6 +58,8 @@ impl Policies {
 pub struct ReferenceGateway {
     policies: Policies,
     ability: Ability,
+    /// Whether anything is delivered to it: only then does it have webhooks and workers.
+    receives: bool,
     stage: Arc<Stage>,
     shared: WatchedStore,
     /// Stores in the memory of a process, by host, with its incarnation: a restart begins an empty one.
@@ -69,7 +72,14 @@ impl ReferenceGateway {
     /// The gateway under these policies, whose durable records are in `shared`.
     #[must_use]
     pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
-        Self { policies, ability, stage, shared, in_process: Mutex::default(), upgrades: Mutex::default() }
+        let (in_process, upgrades) = Default::default();
+        Self { policies, ability, receives: false, stage, shared, in_process, upgrades }
+    }
+
+    /// The same, with webhooks and workers.
+    #[must_use]
+    pub fn receiving(self, receives: bool) -> Self {
+        Self { receives, ..self }
     }
 
     fn policy_on(&self, host: &str) -> Policy {
@@ -104,6 +114,23 @@ fn instance(tenant: &Tenant) -> Instance {
     }
 }
 
+/// The first tenant answers whatever comes in.
+fn endpoints() -> Vec<Endpoint> {
+    let schemes = [
+        ("whatsapp", Scheme::Hub, META_SECRET),
+        ("stripe", Scheme::Stripe, STRIPE_SECRET),
+        ("standard", Scheme::StandardWebhooks, STANDARD_SECRET),
+    ];
+    let endpoint = |(provider, scheme, secret): (&str, Scheme, &str)| Endpoint {
+        provider: provider.into(),
+        scheme,
+        secret: secret.into(),
+        verify_token: Some(VERIFY_TOKEN.into()),
+        instance: TENANTS[0].instance.into(),
+    };
+    schemes.map(endpoint).into()
+}
+
 impl Subject for ReferenceGateway {
     fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
         let policy = self.policy_on(host);
@@ -120,6 +147,7 @@ impl Subject for ReferenceGateway {
                 ability: self.ability,
             },
             admin_token: Some(ADMIN_TOKEN.into()),
+            inbound: self.receives.then(|| Inbound::new(endpoints())),
             port: HTTP_PORT,
         };
         Box::pin(async move {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{File, policy};
 use crate::plan::places::Place;
-use crate::plan::{Fault, PlanError, Scenario, Span, Trigger, Vary, meant, names};
-use crate::sim::actors::producer;
+use crate::plan::{Fault, PlanError, Scenario, Span, Step, Trigger, Vary, meant, names};
+use crate::sim::actors::{producer, whatsapp};
 
 const FAULTS_MAX: usize = 1_000;
 const COMMITS_MAX: usize = 1_000_000;
@@ -27,8 +27,10 @@ const DETAILS: [(&str, &[&str]); 8] = [
 ];
 
 /// What the faults of a scenario may name.
-struct Known<'a> {
-    ops: BTreeSet<&'a str>,
+struct Known {
+    ops: BTreeSet<String>,
+    /// The hosts whose steps have to end.
+    actors: Vec<&'static str>,
     hosts: Vec<String>,
     gateways: Vec<String>,
     points: Vec<&'static str>,
@@ -41,6 +43,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
     let gateways = scenario.world.gateways.max(most);
     let known = Known {
         ops: scenario.ops(),
+        actors: actors(scenario),
         hosts: names::hosts(gateways),
         gateways: names::gateways(gateways),
         points: names::points(!scenario.vary.points.is_empty()),
@@ -132,7 +135,7 @@ fn when(file: &File<'_>, place: &Place, fault: &Fault, action: &str) -> Result<(
     }
 }
 
-fn trigger(file: &File<'_>, place: &Place, trigger: &Trigger, known: &Known<'_>) -> Result<(), PlanError> {
+fn trigger(file: &File<'_>, place: &Place, trigger: &Trigger, known: &Known) -> Result<(), PlanError> {
     let given = [trigger.effect.is_some(), trigger.point.is_some(), trigger.message.is_some()];
     if given.into_iter().filter(|given| *given).count() != 1 {
         return Err(file
@@ -173,20 +176,28 @@ fn beside(file: &File<'_>, place: &Place, field: &str, fits: bool, owners: &str)
         .help(format!("it belongs to {owners}")))
 }
 
-/// A producer that never comes back never ends its steps, and everything waits for these.
-fn producer(file: &File<'_>, place: &Place, fault: &Fault) -> Result<(), PlanError> {
-    let is_producer = |host: &Option<String>| host.as_deref() == Some(producer::HOST);
-    if is_producer(&fault.crash) {
+/// Who does the steps.
+fn actors(scenario: &Scenario) -> Vec<&'static str> {
+    let delivers = scenario.steps.iter().any(Step::is_delivery);
+    std::iter::once(producer::HOST).chain(delivers.then_some(whatsapp::HOST)).collect()
+}
+
+/// A producer, or a sender of webhooks, that never comes back never ends its steps, and everything waits for these.
+fn actor(file: &File<'_>, place: &Place, fault: &Fault, known: &Known) -> Result<(), PlanError> {
+    let actor = |host: &Option<String>| host.clone().filter(|host| known.actors.contains(&host.as_str()));
+    let called = |host: &str| match host {
+        producer::HOST => "the producer",
+        _ => "the sender of webhooks",
+    };
+    if let Some(host) = actor(&fault.crash) {
+        let message = format!("{} cannot crash: its steps would never end", called(&host));
         return Err(file
-            .mistake(&place.key("crash"), "the producer cannot crash: its steps would never end")
-            .help(
-                "crash a gateway, or cut the producer's link, such as `cut = \"producer <-> gateway-1\"`",
-            ));
+            .mistake(&place.key("crash"), message)
+            .help(format!("crash a gateway, or cut its link, such as `cut = \"{host} <-> gateway-1\"`")));
     }
-    if is_producer(&fault.freeze) && fault.thaw.is_none() {
-        return Err(file
-            .mistake(&place.key("freeze"), "the producer freezes for good: its steps would never end")
-            .help("add `thaw`, such as `thaw = \"40s\"`"));
+    if let (Some(host), None) = (actor(&fault.freeze), fault.thaw) {
+        let message = format!("{} freezes for good: its steps would never end", called(&host));
+        return Err(file.mistake(&place.key("freeze"), message).help("add `thaw`, such as `thaw = \"40s\"`"));
     }
     Ok(())
 }
@@ -203,8 +214,8 @@ fn amounts(file: &File<'_>, place: &Place, fault: &Fault) -> Result<(), PlanErro
     }
 }
 
-fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known<'_>) -> Result<(), PlanError> {
-    producer(file, place, fault)?;
+fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known) -> Result<(), PlanError> {
+    actor(file, place, fault, known)?;
     for (field, cut) in [("cut", &fault.cut), ("slow", &fault.slow)] {
         if let Some(cut) = cut {
             link(file, &place.key(field), &cut.from, &cut.to, known)?;
@@ -226,7 +237,7 @@ fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known<'_>) -> Re
     Ok(())
 }
 
-fn link(file: &File<'_>, place: &Place, from: &str, to: &str, known: &Known<'_>) -> Result<(), PlanError> {
+fn link(file: &File<'_>, place: &Place, from: &str, to: &str, known: &Known) -> Result<(), PlanError> {
     for host in [from, to] {
         file.known(place, "host", host, &known.hosts)?;
     }

@@ -1,5 +1,6 @@
 //! Checks of what a scenario means, after its text was understood.
 
+mod deliveries;
 mod expect;
 mod faults;
 mod file;

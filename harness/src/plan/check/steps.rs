@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use http::HeaderValue;
 
-use super::File;
+use super::{File, deliveries};
 use crate::plan::places::Place;
 use crate::plan::{PlanError, Scenario, ScriptedAnswer, Send, Span, Step, meant, names};
 
@@ -25,7 +25,8 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
             .help("add a [[step]] with `at` and `send`"));
     }
     file.at_most(&place, "steps", scenario.steps.len(), STEPS_MAX)?;
-    let ops = scenario.ops();
+    deliveries::limits(file, scenario)?;
+    let ops: BTreeSet<&str> = scenario.sends().map(|send| send.op.as_str()).collect();
     let gateways = names::gateways(scenario.world.gateways);
     let (mut first_of, mut sends): (BTreeMap<&str, &Send>, usize) = Default::default();
     for (i, step) in scenario.steps.iter().enumerate() {
@@ -44,6 +45,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
         sends += send.times as usize;
         file.at_most(&here, "sends", sends, SENDS_MAX)?;
     }
+    deliveries::check(file, scenario, &gateways)?;
     answers(file, &scenario.answers)
 }
 
@@ -55,11 +57,17 @@ fn one_action<'s>(
     ops: &BTreeSet<&str>,
     gateways: &[String],
 ) -> Result<Option<&'s Send>, PlanError> {
-    let given = [step.send.is_some(), step.look_up.is_some(), step.resolve.is_some()];
+    let given = [
+        step.send.is_some(),
+        step.look_up.is_some(),
+        step.resolve.is_some(),
+        step.deliver.is_some(),
+        step.status.is_some(),
+    ];
     if given.into_iter().filter(|given| *given).count() != 1 {
         return Err(file
             .mistake(place, "a step does exactly one thing")
-            .help("give one of `send`, `look_up` and `resolve`"));
+            .help("give one of `send`, `look_up`, `resolve`, `deliver` and `status`"));
     }
     let look_up = step.look_up.as_ref().map(|look_up| ("look_up", &look_up.op, &look_up.via));
     let resolve = step.resolve.as_ref().map(|resolve| ("resolve", &resolve.op, &resolve.via));
@@ -72,21 +80,10 @@ fn one_action<'s>(
 }
 
 fn one_send(file: &File<'_>, place: &Place, send: &Send, gateways: &[String]) -> Result<(), PlanError> {
-    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if send.op.is_empty() || send.op.len() > OP_BYTES_MAX || !send.op.chars().all(fits) {
-        return Err(file.mistake(&place.key("op"), format!("`{}` cannot name an operation", send.op)).help(
-            format!("use 1 to {OP_BYTES_MAX} lower-case letters, digits and hyphens, such as `cart-7`"),
-        ));
-    }
+    op(file, &place.key("op"), &send.op)?;
     let times = send.times as usize;
     file.within(&place.key("times"), "`times`", times, 1, TIMES_MAX)?;
-    let via = place.key("via");
-    if send.via.is_empty() {
-        return Err(file.mistake(&via, "`via` names no gateway").help("leave it out to send to `gateway-1`"));
-    }
-    for (i, host) in send.via.iter().enumerate() {
-        file.known(&via.item(i), "gateway", host, gateways)?;
-    }
+    via(file, &place.key("via"), &send.via, gateways)?;
     file.known(&place.key("route"), "route", &send.route, &names::ROUTES)?;
     file.known(&place.key("prefix"), "prefix", &send.prefix, &names::PREFIXES)?;
     file.known(&place.key("instance"), "tenant", &send.instance, &names::INSTANCES)?;
@@ -95,6 +92,31 @@ fn one_send(file: &File<'_>, place: &Place, send: &Send, gateways: &[String]) ->
     }
     keys(file, place, send)?;
     file.at_most(&place.key("retry"), "retries", send.retry.as_ref().map_or(0, Vec::len), RETRIES_MAX)
+}
+
+/// A name that stands in a marker, an id and an expectation.
+pub(super) fn op(file: &File<'_>, place: &Place, op: &str) -> Result<(), PlanError> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if !op.is_empty() && op.len() <= OP_BYTES_MAX && op.chars().all(fits) {
+        return Ok(());
+    }
+    let help = format!("use 1 to {OP_BYTES_MAX} lower-case letters, digits and hyphens, such as `cart-7`");
+    Err(file.mistake(place, format!("`{op}` cannot name an operation")).help(help))
+}
+
+/// The gateways that something goes to.
+pub(super) fn via(
+    file: &File<'_>,
+    place: &Place,
+    via: &[String],
+    gateways: &[String],
+) -> Result<(), PlanError> {
+    if via.is_empty() {
+        return Err(file
+            .mistake(place, "`via` names no gateway")
+            .help("leave it out to send to `gateway-1`"));
+    }
+    via.iter().enumerate().try_for_each(|(i, host)| file.known(&place.item(i), "gateway", host, gateways))
 }
 
 /// The first step of an operation says what is sent.

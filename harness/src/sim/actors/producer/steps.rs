@@ -2,10 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -41,8 +38,6 @@ pub struct Producer {
     stage: Arc<Stage>,
     scenario: Arc<Scenario>,
     seed: u64,
-    calls: AtomicU32,
-    steps_left: AtomicU32,
     /// The last message id and reference that anybody heard of an operation.
     heard: Mutex<BTreeMap<String, Heard>>,
 }
@@ -58,22 +53,21 @@ impl Producer {
     /// The producers of `scenario`.
     #[must_use]
     pub fn new(world: SharedWorld, stage: Arc<Stage>, scenario: Arc<Scenario>, seed: u64) -> Arc<Self> {
-        let steps_left = AtomicU32::new(scenario.steps.len() as u32);
-        let calls = AtomicU32::new(0);
-        Arc::new(Self { world, stage, scenario, seed, calls, steps_left, heard: Mutex::default() })
+        Arc::new(Self { world, stage, scenario, seed, heard: Mutex::default() })
     }
 
-    /// Does every step at its time.
+    /// Does every step of its own at its time; the others are the sender's of webhooks.
     pub fn run(self: &Arc<Self>) {
         for index in 0..self.scenario.steps.len() {
+            if self.scenario.steps[index].is_delivery() {
+                continue;
+            }
             let this = Arc::clone(self);
             self.world.spawn(Box::pin(async move {
                 let step = &this.scenario.steps[index];
                 this.world.sleep(Duration::from_millis(BOOT_MS + step.at.ms())).await;
                 this.step(step).await;
-                if this.steps_left.fetch_sub(1, Ordering::Relaxed) == 1 {
-                    this.stage.finish();
-                }
+                this.stage.step_done();
             }));
         }
     }
@@ -107,7 +101,7 @@ impl Producer {
 
     /// One attempt; whether its answer is definite.
     async fn attempt(&self, send: &Send, via: &str, attempt: u32) -> bool {
-        let call = self.next_call();
+        let call = self.stage.next_call();
         let content = content(&self.scenario, send);
         self.record(Event::Request {
             op: send.op.clone(),
@@ -237,10 +231,6 @@ impl Producer {
 
     fn heard_of(&self, op: &str) -> Heard {
         self.heard.lock().expect("a panic in a producer ends the run").get(op).cloned().unwrap_or_default()
-    }
-
-    fn next_call(&self) -> u32 {
-        self.calls.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     fn record(&self, event: Event) {
