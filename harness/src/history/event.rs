@@ -332,6 +332,8 @@ pub enum Event {
     },
     /// All faults are healed; liveness is judged after the stated bound.
     Healed,
+    /// The records were looked through at the end: those that follow are all there are.
+    Inspected,
     /// A record as it stands at the end.
     Record {
         /// `{instance}/{canonical route}`.

@@ -39,6 +39,7 @@ const EVENTS: &[&str] = &[
     "fault-ends",
     "start",
     "healed",
+    "inspected",
     "record",
     "end",
 ];
@@ -213,6 +214,7 @@ mod tests {
             .no_response(2)
             .gave_up("cart-7")
             .healed()
+            .event("harness", Event::Inspected)
             .look_up("cart-7", 200, "unknown")
             .query("ref-1", false)
             .stalls("cart-7", "ref-1", 50_000)

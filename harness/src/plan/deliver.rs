@@ -195,6 +195,24 @@ impl BatchItem {
 }
 
 impl Deliver {
+    /// One message, well signed, delivered to the first gateway.
+    #[must_use]
+    pub fn message(op: &str, from: &str, text: &str) -> Self {
+        Self {
+            op: op.into(),
+            from: Some(from.into()),
+            text: Some(text.into()),
+            items: Vec::new(),
+            body: None,
+            signature: SignatureKind::default(),
+            scheme: SignatureScheme::default(),
+            times: 1,
+            via: first_gateway(),
+            timeout: a_second(),
+            retry: patient(),
+        }
+    }
+
     /// What an altered delivery claims to be about: an operation that nobody ever asked for.
     #[must_use]
     pub fn forged(op: &str) -> String {

@@ -14,7 +14,7 @@ use super::{
     engine::Cast,
     stage::{HARNESS, Stage},
 };
-use crate::{plan::Scenario, subject::Subject};
+use crate::{history::Event, plan::Scenario, subject::Subject};
 
 /// The host of the shared store.
 pub const DATABASE: &str = "database";
@@ -77,6 +77,7 @@ impl Cast for Company {
     }
 
     fn curtain(&self, now_ms: u64) {
+        self.stage.record(now_ms, HARNESS, Event::Inspected);
         for record in self.subject.records(now_ms) {
             self.stage.record(now_ms, HARNESS, record);
         }
