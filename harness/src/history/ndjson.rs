@@ -214,7 +214,7 @@ mod tests {
             .no_response(2)
             .gave_up("cart-7")
             .healed()
-            .event("harness", Event::Inspected)
+            .event("harness", crate::history::Event::Inspected)
             .look_up("cart-7", 200, "unknown")
             .query("ref-1", false)
             .stalls("cart-7", "ref-1", 50_000)
