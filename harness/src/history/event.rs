@@ -60,6 +60,8 @@ pub enum Ability {
     Keyed,
     /// It takes no key, but can be asked whether it has a message: "found" settles, "not found" never does.
     Queryable,
+    /// It takes no key and cannot be asked, but its statuses bear our reference, which proves the send (W11).
+    Echoing,
     /// It takes no key and cannot be asked: what is lost stays unknown.
     Opaque,
 }
@@ -71,6 +73,7 @@ impl Ability {
         match self {
             Self::Keyed => "keyed",
             Self::Queryable => "queryable",
+            Self::Echoing => "echoing",
             Self::Opaque => "opaque",
         }
     }
