@@ -176,6 +176,15 @@ pub enum Event {
         /// The problem type in the answer, if any.
         problem: Option<String>,
     },
+    /// An operator brings a dead letter back (W8).
+    Redrive {
+        /// The event.
+        op: String,
+        /// HTTP status; none if there was no answer, or nothing to bring back.
+        status: Option<u16>,
+        /// The problem type in the answer, if any.
+        problem: Option<String>,
+    },
     /// The provider is asked whether it has a message.
     Query {
         /// The reference that it is asked for.
