@@ -144,6 +144,7 @@ fn ability(plan: &Plan, retention_ms: u64) -> provider::Ability {
     match plan.ability() {
         Ability::Keyed => provider::Ability::Keyed { retention: Duration::from_millis(retention_ms) },
         Ability::Queryable => provider::Ability::Queryable,
+        Ability::Echoing => provider::Ability::Echoing,
         Ability::Opaque => provider::Ability::Opaque,
     }
 }

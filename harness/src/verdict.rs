@@ -143,6 +143,9 @@ fn answers(history: &History) -> BTreeMap<String, Vec<String>> {
             Event::LookUp { op, status, says, .. } => {
                 (op, None, words("look-up ", *status, &[says.as_deref()]))
             }
+            Event::Redrive { op, status, problem } => {
+                (op, None, words("redrive ", *status, &[problem.as_deref()]))
+            }
             Event::Resolve { op, status, problem, .. } => {
                 (op, None, words("resolve ", *status, &[problem.as_deref()]))
             }
@@ -393,6 +396,24 @@ mod tests {
         assert_eq!(said(twice(40 * DAY).end()), "waived once, faithful-replay");
         let both = twice(40 * DAY).request("b", 3, "k2").ok(3, "m3");
         assert_eq!(said(both.end()), "violated honest-answer, no-loss");
+    }
+
+    #[test]
+    fn what_a_delivery_came_to_stands_where_it_was_made() {
+        let history = Build::new().delivery("a", 1).delivery("a", 2).acknowledged(2).no_response(1);
+        let status = Event::Delivery {
+            op: "b".into(),
+            ops: Vec::new(),
+            status: Some("read".into()),
+            call: 3,
+            attempt: 1,
+            to: "gateway-1".into(),
+            signed: true,
+        };
+        let history = history.event("whatsapp", status).acknowledged(3).redrive("a", 409).history();
+        let answers = judge(&history).answers;
+        assert_eq!(answers["a"], ["none timeout", "200", "redrive 409"]);
+        assert_eq!(answers["b"], ["read 200"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Every rule about sending has a scenario that shows it, and nothing is blessed without a reason.
+//! Every rule about sending and receiving has a scenario that shows it, and nothing is blessed without a reason.
 
 use std::collections::BTreeSet;
 
@@ -6,6 +6,9 @@ use onceproof::plan::{Expectation, Scenario, embedded};
 
 /// The rules about sending that one gateway can be judged by: S12 and S13 are about producers.
 const SENDING: [&str; 11] = ["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11"];
+
+/// The rules about receiving.
+const RECEIVING: [&str; 11] = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11"];
 
 fn scenarios() -> Vec<(String, Scenario)> {
     let parse = |(name, source): (String, String)| match Scenario::parse(&name, &source) {
@@ -16,11 +19,12 @@ fn scenarios() -> Vec<(String, Scenario)> {
 }
 
 #[test]
-fn every_rule_about_sending_is_cited_by_a_scenario() {
+fn every_rule_about_sending_and_receiving_is_cited_by_a_scenario() {
     let scenarios = scenarios();
     let cited: BTreeSet<&str> =
         scenarios.iter().flat_map(|(_, scenario)| &scenario.rules).map(String::as_str).collect();
-    let missing: Vec<&str> = SENDING.into_iter().filter(|rule| !cited.contains(rule)).collect();
+    let missing: Vec<&str> =
+        SENDING.into_iter().chain(RECEIVING).filter(|rule| !cited.contains(rule)).collect();
     assert!(missing.is_empty(), "no scenario cites {}", missing.join(", "));
 }
 

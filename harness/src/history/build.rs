@@ -187,6 +187,11 @@ impl Build {
         self.event("producer", Event::Resolve { op, verdict, status: Some(status), problem })
     }
 
+    pub(crate) fn redrive(self, op: &str, status: u16) -> Self {
+        let (op, status, problem) = (op.into(), Some(status), None);
+        self.event("producer", Event::Redrive { op, status, problem })
+    }
+
     pub(crate) fn query(self, reference: &str, found: bool) -> Self {
         self.event("whatsapp", Event::Query { reference: reference.into(), found })
     }

@@ -60,6 +60,8 @@ pub enum Ability {
     Keyed,
     /// It takes no key, but can be asked whether it has a message: "found" settles, "not found" never does.
     Queryable,
+    /// It takes no key and cannot be asked, but its statuses bear our reference, which proves the send (W11).
+    Echoing,
     /// It takes no key and cannot be asked: what is lost stays unknown.
     Opaque,
 }
@@ -71,6 +73,7 @@ impl Ability {
         match self {
             Self::Keyed => "keyed",
             Self::Queryable => "queryable",
+            Self::Echoing => "echoing",
             Self::Opaque => "opaque",
         }
     }
@@ -169,6 +172,15 @@ pub enum Event {
         /// What the operator vouches for: `sent` or `not-sent`.
         verdict: String,
         /// HTTP status; none if there was no answer.
+        status: Option<u16>,
+        /// The problem type in the answer, if any.
+        problem: Option<String>,
+    },
+    /// An operator brings a dead letter back (W8).
+    Redrive {
+        /// The event.
+        op: String,
+        /// HTTP status; none if there was no answer, or nothing to bring back.
         status: Option<u16>,
         /// The problem type in the answer, if any.
         problem: Option<String>,

@@ -27,6 +27,7 @@ const EVENTS: &[&str] = &[
     "provider-answer",
     "look-up",
     "resolve",
+    "redrive",
     "query",
     "delivery",
     "delivery-answer",
@@ -225,6 +226,7 @@ mod tests {
             .job("event-1", "leased", 1)
             .record("k1", State::Unknown, None)
             .dead_letter("event-2")
+            .redrive("event-2", 200)
             .end()
             .history()
     }
@@ -304,7 +306,7 @@ mod tests {
     fn half_a_line_is_not_an_entry() {
         let good = text(&every_event());
         let said = read(&good.as_bytes()[..good.len() - 5]).expect_err("bad").to_string();
-        assert!(said.starts_with("line 27: not a JSON object: "), "{said}");
+        assert!(said.starts_with("line 28: not a JSON object: "), "{said}");
     }
 
     #[test]

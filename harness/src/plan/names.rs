@@ -31,7 +31,7 @@ pub(super) const PREFIXES: [&str; 2] = ["v1", "api"];
 pub(super) const INSTANCES: [&str; 2] = ["loja-1", "loja-2"];
 
 /// What a provider may be able to do, as it is written in a file.
-pub(super) const ABILITIES: [&str; 3] = ["keyed", "queryable", "opaque"];
+pub(super) const ABILITIES: [&str; 4] = ["keyed", "queryable", "echoing", "opaque"];
 
 /// The rules, by letter, and how many there are of each.
 const RULES: [(char, u32); 4] = [('S', 13), ('W', 11), ('M', 3), ('H', 5)];

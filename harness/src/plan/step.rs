@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::defaults::{first_gateway, is_false, is_first_gateway, is_one, one};
 use super::{Deliver, DeliverStatus, Span};
 
-/// One thing that is done, and when. Exactly one of `send`, `look_up`, `resolve`, `deliver` and
-/// `status`.
+/// One thing that is done, and when. Exactly one of `send`, `look_up`, `resolve`, `redrive`, `deliver`
+/// and `status`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
@@ -22,6 +22,9 @@ pub struct Step {
     /// An operator settles an unknown message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolve: Option<Resolve>,
+    /// An operator brings a dead letter back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redrive: Option<Redrive>,
     /// The provider delivers an event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deliver: Option<Deliver>,
@@ -200,6 +203,20 @@ pub struct Resolve {
     /// What the operator vouches for.
     #[serde(rename = "as")]
     pub verdict: OperatorVerdict,
+    /// The gateway that is told.
+    #[serde(default = "LookUp::first_gateway")]
+    pub via: String,
+}
+
+/// An operator's second chance for a dead letter (W8).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Redrive {
+    /// The event whose dead letter it is. One that was redriven before is known by its number.
+    pub op: String,
+    /// How many operators do so at once.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub times: u32,
     /// The gateway that is told.
     #[serde(default = "LookUp::first_gateway")]
     pub via: String,

@@ -68,6 +68,9 @@ fn lone(event: &Event) -> Option<String> {
             "as the operator vouches that {op} is {verdict}, and hears {}",
             said(*status, problem.as_deref())
         )),
+        Event::Redrive { op, status, problem } => {
+            Some(format!("as the operator brings {op} back, and hears {}", said(*status, problem.as_deref())))
+        }
         Event::ProviderStalls { request, for_ms, .. } => {
             Some(format!("thinks about request {request} for {} s", *for_ms as f64 / 1000.0))
         }

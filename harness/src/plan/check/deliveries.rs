@@ -55,8 +55,14 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario, gateways: &[String]) -
             None => first(file, &place, scenario, deliver)?,
         }
     }
-    let ops = scenario.ops();
+    let (ops, events) = (scenario.ops(), scenario.event_ops());
     for (i, step) in scenario.steps.iter().enumerate() {
+        if let Some(redrive) = &step.redrive {
+            let here = Place::root().key("step").item(i).key("redrive");
+            file.known(&here.key("op"), "event", &redrive.op, &events.iter().collect::<Vec<_>>())?;
+            file.known(&here.key("via"), "gateway", &redrive.via, gateways)?;
+            file.within(&here.key("times"), "`times`", redrive.times as usize, 1, TIMES_MAX)?;
+        }
         if let Some(DeliverStatus { of, times, via, timeout, retry, .. }) = &step.status {
             let here = Place::root().key("step").item(i).key("status");
             file.known(&here.key("of"), "operation", of, &ops.iter().collect::<Vec<_>>())?;

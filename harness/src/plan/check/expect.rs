@@ -120,7 +120,7 @@ fn layer(file: &File<'_>, place: &Place, layer: &Expectation, known: &Known) -> 
 
 /// An answer is spelled as a verdict spells it; no other could ever be met.
 fn answer(file: &File<'_>, place: &Place, answer: &str) -> Result<(), PlanError> {
-    let words = ["look-up ", "resolve ", "sent ", "delivered ", "read ", "failed "];
+    let words = ["look-up ", "resolve ", "redrive ", "sent ", "delivered ", "read ", "failed "];
     let asked = words.into_iter().find_map(|word| answer.strip_prefix(word));
     let is_status = |word: &str| word.len() == 3 && word.parse().is_ok_and(|n: u16| (100..=599).contains(&n));
     let good = match asked.unwrap_or(answer).split_once(' ') {
@@ -133,7 +133,7 @@ fn answer(file: &File<'_>, place: &Place, answer: &str) -> Result<(), PlanError>
     }
     Err(file.mistake(place, format!("`{answer}` is no answer")).help(
         "write `200`, `200 replay`, `504 outcome-unknown`, `none timeout`, `look-up 200 sent`, \
-         `resolve 409 too-early` or `delivered 200`",
+         `resolve 409 too-early`, `redrive 409 not-dead` or `delivered 200`",
     ))
 }
 

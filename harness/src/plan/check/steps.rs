@@ -61,13 +61,14 @@ fn one_action<'s>(
         step.send.is_some(),
         step.look_up.is_some(),
         step.resolve.is_some(),
+        step.redrive.is_some(),
         step.deliver.is_some(),
         step.status.is_some(),
     ];
     if given.into_iter().filter(|given| *given).count() != 1 {
         return Err(file
             .mistake(place, "a step does exactly one thing")
-            .help("give one of `send`, `look_up`, `resolve`, `deliver` and `status`"));
+            .help("give one of `send`, `look_up`, `resolve`, `redrive`, `deliver` and `status`"));
     }
     let look_up = step.look_up.as_ref().map(|look_up| ("look_up", &look_up.op, &look_up.via));
     let resolve = step.resolve.as_ref().map(|resolve| ("resolve", &resolve.op, &resolve.via));

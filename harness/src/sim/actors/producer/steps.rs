@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -13,7 +13,7 @@ use onceproof_gateway::{
     world::{SharedWorld, within},
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     answer::Answer,
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     history::Event,
-    plan::{KnownBy, LookUp, OperatorVerdict, Resolve, Scenario, Send, Step},
+    plan::{KnownBy, LookUp, OperatorVerdict, Redrive, Resolve, Scenario, Send, Step},
     sim::{
         stage::{BOOT_MS, Stage},
         wire::HTTP_PORT,
@@ -47,6 +47,8 @@ pub struct Producer {
 struct Heard {
     message_id: Option<String>,
     reference: Option<String>,
+    /// The number of its dead letter.
+    letter: Option<i64>,
 }
 
 impl Producer {
@@ -82,6 +84,9 @@ impl Producer {
         }
         if let Some(resolve) = &step.resolve {
             self.resolve(resolve).await;
+        }
+        if let Some(redrive) = &step.redrive {
+            futures::future::join_all((0..redrive.times).map(|_| self.redrive(redrive))).await;
         }
     }
 
@@ -175,7 +180,7 @@ impl Producer {
     /// Asks what became of a message (S11).
     async fn look_up(&self, look_up: &LookUp) {
         let Some(send) = self.scenario.first_send(&look_up.op) else { return };
-        let Heard { message_id, reference } = self.heard_of(&look_up.op);
+        let Heard { message_id, reference, .. } = self.heard_of(&look_up.op);
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let path = match look_up.by {
             KnownBy::Id => format!("/v1/messages/{}/status", encode(&message_id.unwrap_or_default())),
@@ -218,19 +223,58 @@ impl Producer {
         self.record(Event::Resolve { op: resolve.op.clone(), verdict: verdict.into(), status, problem });
     }
 
+    /// Brings a dead letter back, which an operator finds in the list, or remembers.
+    async fn redrive(&self, redrive: &Redrive) {
+        let listed = self.listed(redrive).await;
+        let answer = match listed.or(self.heard_of(&redrive.op).letter) {
+            Some(letter) => {
+                self.lock().entry(redrive.op.clone()).or_default().letter = Some(letter);
+                let request = Request::post(format!("/admin/dead-letters/{letter}/redrive"))
+                    .header(header::HOST, &redrive.via)
+                    .header(header::AUTHORIZATION, format!("Bearer {ADMIN_TOKEN}"))
+                    .body(Bytes::new());
+                self.ask(&redrive.via, request).await
+            }
+            None => None,
+        };
+        let (status, problem) = answer.map_or((None, None), |answer| (Some(answer.status), answer.problem));
+        self.record(Event::Redrive { op: redrive.op.clone(), status, problem });
+    }
+
+    /// The number of the dead letter that bears the marker.
+    async fn listed(&self, redrive: &Redrive) -> Option<i64> {
+        let request = Request::get("/admin/dead-letters")
+            .header(header::HOST, &redrive.via)
+            .header(header::AUTHORIZATION, format!("Bearer {ADMIN_TOKEN}"))
+            .body(Bytes::new())
+            .ok()?;
+        let limit = Duration::from_millis(self.scenario.world.producer.timeout.ms());
+        let exchange = self.exchange(&redrive.via, request, limit);
+        let response = within(&*self.world, limit, exchange).await?.ok()?;
+        let body: Value = serde_json::from_slice(response.body()).ok()?;
+        let is_this = |letter: &&Value| {
+            letter["payload"].as_str().is_some_and(|payload| self.stage.operation(payload) == redrive.op)
+        };
+        body["deadLetters"].as_array()?.iter().find(is_this)?["id"].as_i64()
+    }
+
     async fn ask(&self, via: &str, request: http::Result<Request<Bytes>>) -> Option<Answer> {
         self.call(via, request.ok()?, false).await.ok()
     }
 
     fn hear(&self, op: &str, answer: Answer) {
-        let mut heard = self.heard.lock().expect("a panic in a producer ends the run");
+        let mut heard = self.lock();
         let known = heard.entry(op.into()).or_default();
         known.message_id = answer.message_id.or(known.message_id.take());
         known.reference = answer.reference.or(known.reference.take());
     }
 
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Heard>> {
+        self.heard.lock().expect("a panic in a producer ends the run")
+    }
+
     fn heard_of(&self, op: &str) -> Heard {
-        self.heard.lock().expect("a panic in a producer ends the run").get(op).cloned().unwrap_or_default()
+        self.lock().get(op).cloned().unwrap_or_default()
     }
 
     fn record(&self, event: Event) {

@@ -97,8 +97,7 @@ impl Provider {
 
     /// Whether its statuses bear our reference.
     pub(super) fn echoes(&self) -> bool {
-        // No ability of this harness says so yet.
-        false
+        self.inner.ability == Ability::Echoing
     }
 
     /// Delivers what the plan says, and serves for ever.
