@@ -2,4 +2,5 @@
 
 pub mod database;
 pub mod producer;
+pub mod redis;
 pub mod whatsapp;
