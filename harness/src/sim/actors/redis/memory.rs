@@ -63,10 +63,9 @@ impl Change {
 }
 
 impl Memory {
-    /// Runs a command on keys.
+    /// Runs a command on keys. Whoever calls has asked whether there is room for it.
     pub fn run(&mut self, at: Moment, spec: &'static Spec, database: u32, words: &[Vec<u8>]) -> Outcome {
         self.last = at;
-        self.admits(spec)?;
         let change = Change::Call { spec, database, words: words.to_vec() };
         let outcome = change.apply(&mut self.live, at);
         if spec.writes && outcome.is_ok() {
@@ -75,12 +74,12 @@ impl Memory {
         outcome
     }
 
-    /// Whether there is memory for a command.
+    /// Whether there is memory for more.
     ///
     /// # Errors
-    /// What it is told if not.
-    pub fn admits(&self, spec: &Spec) -> Result<(), String> {
-        if spec.grows && self.refuses_writes { Err(OUT_OF_MEMORY.into()) } else { Ok(()) }
+    /// What a command is told that needs some.
+    pub fn has_room(&self) -> Result<(), String> {
+        if self.refuses_writes { Err(OUT_OF_MEMORY.into()) } else { Ok(()) }
     }
 
     /// Removes the keys that fit a pattern, as a Redis does that is short of memory.

@@ -95,13 +95,14 @@ impl Reader<'_> {
     /// The next line without its end.
     fn line(&mut self, too_long: &str) -> Result<Option<&[u8]>, ProtocolError> {
         let rest = &self.bytes[self.at..];
-        match rest.iter().take(MAX_LINE).position(|byte| *byte == b'\n') {
-            Some(end) => {
+        // Redis looks for the end as C does: what begins with a NUL has none.
+        match rest.iter().take(MAX_LINE).position(|byte| matches!(byte, b'\n' | 0)) {
+            Some(end) if rest[end] == b'\n' => {
                 self.at += end + 1;
                 Ok(Some(rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end])))
             }
-            None if rest.len() >= MAX_LINE => Err(ProtocolError::new(too_long)),
-            None => Ok(None),
+            _ if rest.len() >= MAX_LINE => Err(ProtocolError::new(too_long)),
+            _ => Ok(None),
         }
     }
 }

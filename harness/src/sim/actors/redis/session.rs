@@ -38,7 +38,7 @@ impl Session {
     pub fn answer(&mut self, memory: &mut Memory, at: Moment, command: Command) -> Reply {
         let Some(first) = command.first() else { return OK };
         let name = first.to_ascii_lowercase();
-        if let Err(error) = admit(memory, &name, &command) {
+        if let Err(error) = self.admit(memory, &name, &command) {
             if let Some(transaction) = &mut self.transaction {
                 transaction.spoilt = true;
             }
@@ -64,10 +64,31 @@ impl Session {
         outcome.unwrap_or_else(Reply::Error)
     }
 
+    /// Whether a command may be run, or queued: there is one of its name, it has as many words as it takes, and
+    /// there is memory for it.
+    fn admit(&self, memory: &Memory, name: &[u8], command: &[Vec<u8>]) -> Result<(), String> {
+        let spec = find(name);
+        let (full_name, arity) = match spec {
+            Some(spec) => (spec.name.to_owned(), spec.arity),
+            None => arity(name, command)?,
+        };
+        if !fits(arity, command.len()) || (name == b"ping" && command.len() > 2) {
+            return Err(wrong_arity(&full_name));
+        }
+        // A queue needs memory whatever is in it.
+        let queued = self.transaction.is_some() && !matches!(name, b"multi" | b"exec" | b"discard");
+        if queued || spec.is_some_and(|spec| spec.grows) { memory.has_room() } else { Ok(()) }
+    }
+
     fn exec(&mut self, memory: &mut Memory, at: Moment) -> Outcome {
         let transaction = self.transaction.take().ok_or("ERR EXEC without MULTI")?;
         if transaction.spoilt {
             return Err("EXECABORT Transaction discarded because of previous errors.".into());
+        }
+        let grows = |command: &Command| find(&command[0].to_ascii_lowercase()).is_some_and(|spec| spec.grows);
+        if transaction.commands.iter().any(grows) {
+            let because = |error| format!("EXECABORT Transaction discarded because of: {error}");
+            memory.has_room().map_err(because)?;
         }
         let replies = transaction.commands.iter().map(|command| {
             let outcome = self.run(memory, at, &command[0].to_ascii_lowercase(), command);
@@ -107,49 +128,66 @@ impl Session {
     }
 }
 
-/// Whether a command may be run, or queued: there is one of its name, it has as many words as it takes, and there
-/// is memory for it.
-fn admit(memory: &Memory, name: &[u8], command: &[Vec<u8>]) -> Result<(), String> {
+/// The full name of a command that is about the connection or about scripts, and how many words it takes.
+fn arity(name: &[u8], command: &[Vec<u8>]) -> Result<(String, i32), String> {
     let arity = match name {
         b"ping" | b"hello" => -1,
-        b"auth" | b"client" | b"script" => -2,
+        b"auth" => -2,
         b"evalsha" => -3,
         b"select" => 2,
         b"multi" | b"exec" | b"discard" => 1,
-        _ => {
-            let spec = find(name).ok_or_else(|| unknown(command))?;
-            if fits(spec.arity, command.len()) {
-                memory.admits(spec)?;
-            }
-            spec.arity
-        }
+        b"client" | b"script" => match command.get(1) {
+            Some(subcommand) => return subcommand_arity(name, subcommand),
+            None => -2,
+        },
+        _ => return Err(unknown(command)),
     };
-    if !fits(arity, command.len()) || (name == b"ping" && command.len() > 2) {
-        return Err(wrong_arity(&String::from_utf8_lossy(name)));
-    }
-    Ok(())
+    Ok((String::from_utf8_lossy(name).into_owned(), arity))
 }
 
+fn subcommand_arity(name: &[u8], subcommand: &[u8]) -> Result<(String, i32), String> {
+    let full_name = [name, b"|", subcommand].concat().to_ascii_lowercase();
+    let full_name = String::from_utf8_lossy(&full_name).into_owned();
+    let arity = match full_name.as_str() {
+        "client|id" | "client|getname" => 2,
+        "client|setname" | "script|load" => 3,
+        "client|setinfo" => 4,
+        "script|exists" => -3,
+        "script|flush" => -2,
+        _ => {
+            let subcommand = String::from_utf8_lossy(&subcommand[..subcommand.len().min(QUOTED)]);
+            let name = String::from_utf8_lossy(name).to_uppercase();
+            return Err(format!("ERR unknown subcommand '{subcommand}'. Try {name} HELP."));
+        }
+    };
+    Ok((full_name, arity))
+}
+
+/// `SCRIPT LOAD script`, `SCRIPT EXISTS hash…`, or `SCRIPT FLUSH [ASYNC|SYNC]`
 fn script(memory: &mut Memory, words: &[Vec<u8>]) -> Outcome {
-    let what = String::from_utf8_lossy(&words[0]).to_ascii_lowercase();
-    match (what.as_str(), &words[1..]) {
-        ("load", [script]) => memory.load_script(script).map(Reply::Bytes),
-        ("exists", shas) if !shas.is_empty() => {
+    match (words[0].to_ascii_lowercase().as_slice(), &words[1..]) {
+        (b"load", [script]) => memory.load_script(script).map(Reply::Bytes),
+        (b"exists", shas) => {
             let known = shas.iter().map(|sha| Reply::Number(memory.script(sha).is_some().into()));
             Ok(Reply::Array(known.collect()))
         }
-        ("flush", []) => {
+        (_, []) => {
             memory.forget_scripts();
             Ok(OK)
         }
-        ("load" | "exists" | "flush", _) => Err(wrong_arity(&format!("script|{what}"))),
-        _ => Err(handshake::unknown_subcommand(&words[0], "SCRIPT")),
+        (_, [how]) if matches!(how.to_ascii_lowercase().as_slice(), b"sync" | b"async") => {
+            memory.forget_scripts();
+            Ok(OK)
+        }
+        _ => Err("ERR SCRIPT FLUSH only support SYNC|ASYNC option".into()),
     }
 }
 
+/// How much of what a client said Redis quotes back.
+const QUOTED: usize = 128;
+
 /// No command has this name. Redis quotes what it was told, up to a limit.
 fn unknown(command: &[Vec<u8>]) -> String {
-    const QUOTED: usize = 128;
     let mut quoted = Vec::new();
     for word in &command[1..] {
         if quoted.len() >= QUOTED {

@@ -31,6 +31,14 @@ impl Score {
         Self::new(text.parse().ok()?)
     }
 
+    /// Reads the bound of a range, where Redis is less strict: no digits are zero.
+    pub fn parse_bound(text: &[u8]) -> Option<Self> {
+        match text.trim_ascii_start() {
+            b"" if text.is_empty() => Self::new(0.0),
+            text => Self::parse(text),
+        }
+    }
+
     /// As a number.
     pub fn get(self) -> f64 {
         self.0

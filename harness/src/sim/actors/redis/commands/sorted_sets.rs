@@ -120,7 +120,6 @@ fn score(call: &mut Call<'_>) -> Outcome {
 }
 
 fn range_by_score(call: &mut Call<'_>) -> Outcome {
-    let (min, max) = (bound(call.word(2))?, bound(call.word(3))?);
     let (mut with_scores, mut offset, mut limit) = (false, 0, -1);
     let mut at = 4;
     while at < call.words.len() {
@@ -134,10 +133,11 @@ fn range_by_score(call: &mut Call<'_>) -> Outcome {
         }
         at += 1;
     }
+    let (min, max) = (bound(call.word(2))?, bound(call.word(3))?);
+    let set = existing(call)?;
     let Ok(offset) = usize::try_from(offset) else { return Ok(Reply::Array(Vec::new())) };
     // A limit below zero is none.
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let set = existing(call)?;
     let found = set.into_iter().flat_map(|set| set.between(min, max)).skip(offset).take(limit);
     let member = |member: &[u8]| Reply::Bytes(member.to_vec());
     Ok(if with_scores {
@@ -152,6 +152,6 @@ fn bound(text: &[u8]) -> Result<Bound<Score>, String> {
         Some(rest) => (rest, true),
         None => (text, false),
     };
-    let score = Score::parse(score).ok_or("ERR min or max is not a float")?;
+    let score = Score::parse_bound(score).ok_or("ERR min or max is not a float")?;
     Ok(if exclusive { Bound::Excluded(score) } else { Bound::Included(score) })
 }
