@@ -32,7 +32,7 @@ pub use expectation::*;
 pub use fault::*;
 pub use files::*;
 pub use link::*;
-pub use names::{PROFILES, VERDICTS};
+pub use names::{META_REDIS, PROFILES, VERDICTS, needs_redis};
 pub use offset::*;
 pub use scenario::*;
 pub use schema::schema;

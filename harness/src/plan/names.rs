@@ -1,10 +1,22 @@
 //! The words that a scenario may use for things outside of it.
 
 use super::ANY_POINT;
-use crate::sim::actors::database;
+use crate::{
+    sim::actors::{database, redis},
+    subject::meta_redis,
+};
 
 /// The profiles that can play the gateway.
-pub const PROFILES: [&str; 3] = ["strict", "zap", "ietf-gateway"];
+pub const PROFILES: [&str; 4] = ["strict", "zap", "ietf-gateway", META_REDIS];
+
+/// The profile of text A, which is a system of its own.
+pub const META_REDIS: &str = "meta-redis";
+
+/// Whether every one of these profiles keeps something in a Redis, so that the host of it is in their world.
+#[must_use]
+pub fn needs_redis(profiles: &[String]) -> bool {
+    profiles.iter().all(|profile| profile == META_REDIS)
+}
 
 /// The verdicts.
 pub const VERDICTS: [&str; 4] = ["kept", "violated", "waived", "inconclusive"];
@@ -48,16 +60,18 @@ pub(super) fn is_rule(id: &str) -> bool {
     })
 }
 
-/// Every host of a world with so many gateways.
-pub(super) fn hosts(gateways: u32) -> Vec<String> {
+/// Every host of a world with so many gateways, whichever of these profiles plays in it.
+pub(super) fn hosts(gateways: u32, profiles: &[String]) -> Vec<String> {
     let outside = ["producer", "whatsapp", "database"].map(String::from);
-    outside.into_iter().chain(self::gateways(gateways)).collect()
+    let redis = needs_redis(profiles).then(|| redis::HOST.to_owned());
+    outside.into_iter().chain(redis).chain(self::gateways(gateways)).collect()
 }
 
 /// Every named point, and the placeholder where a scenario varies it.
 pub(super) fn points(placeholder: bool) -> Vec<&'static str> {
     let placeholder = placeholder.then_some(ANY_POINT);
-    onceproof_gateway::points::ALL.iter().chain(database::POINTS).copied().chain(placeholder).collect()
+    let all = [onceproof_gateway::points::ALL, database::POINTS, meta_redis::POINTS];
+    all.into_iter().flatten().copied().chain(placeholder).collect()
 }
 
 /// The gateways of a world.

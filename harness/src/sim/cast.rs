@@ -9,12 +9,17 @@ use super::{
     actors::{
         database::{self, WatchedStore},
         producer::{self, Producer},
+        redis::{self, Redis},
         whatsapp::{self, Provider},
     },
     engine::Cast,
     stage::{HARNESS, Stage},
 };
-use crate::{history::Event, plan::Scenario, subject::Subject};
+use crate::{
+    history::Event,
+    plan::{Scenario, needs_redis},
+    subject::Subject,
+};
 
 /// The host of the shared store.
 pub const DATABASE: &str = "database";
@@ -33,6 +38,8 @@ pub struct Company {
     pub provider: Provider,
     /// The database, whose state outlives its host.
     pub store: WatchedStore,
+    /// The Redis, whose memory outlives its host.
+    pub redis: Redis,
 }
 
 impl Company {
@@ -41,7 +48,8 @@ impl Company {
     pub fn hosts(scenario: &Scenario) -> Vec<String> {
         let gateways = (1..=scenario.world.gateways).map(|number| format!("gateway-{number}"));
         let others = [producer::HOST, whatsapp::HOST, DATABASE].map(String::from);
-        others.into_iter().chain(gateways).collect()
+        let redis = needs_redis(&scenario.world.profiles).then(|| redis::HOST.to_owned());
+        others.into_iter().chain(redis).chain(gateways).collect()
     }
 }
 
@@ -64,6 +72,10 @@ impl Cast for Company {
                         .await
                         .expect("the database binds its port");
                 })
+            }
+            redis::HOST => {
+                let redis = self.redis.clone();
+                Box::pin(async move { redis.serve(world).await.expect("a Redis binds its port") })
             }
             gateway => self.subject.process(gateway, world),
         }

@@ -1,7 +1,9 @@
 //! What is under test.
 
+pub mod meta_redis;
 mod reference;
 
+pub use meta_redis::MetaRedis;
 pub use reference::{Policies, ReferenceGateway};
 
 use onceproof_gateway::world::{BoxFuture, SharedWorld};
