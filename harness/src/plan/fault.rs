@@ -47,6 +47,9 @@ pub struct Fault {
     /// When a crashed process starts again, counted from the crash; without it, at the heal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<Span>,
+    /// A Redis that crashes comes back with nothing, as one that keeps nothing on disk does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forgets: Option<bool>,
     /// Policy fields that the gateway starts with from this crash on: a release that decides otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]

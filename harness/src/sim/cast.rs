@@ -84,6 +84,7 @@ impl Cast for Company {
     fn change(&self, change: &Change) {
         match change {
             Change::LoseCommits(commits) => self.store.lose_commits(*commits),
+            Change::EmptyRedis => self.redis.forget_all(),
             Change::Upgrade { host, policy } => self.subject.upgrade(host, policy),
         }
     }

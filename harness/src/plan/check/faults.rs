@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{File, policy};
 use crate::plan::places::Place;
 use crate::plan::{Fault, PlanError, Scenario, Span, Step, Trigger, Vary, meant, names};
-use crate::sim::actors::{producer, whatsapp};
+use crate::sim::actors::{producer, redis, whatsapp};
 
 const FAULTS_MAX: usize = 1_000;
 const COMMITS_MAX: usize = 1_000_000;
@@ -15,11 +15,12 @@ const ACTIONS: [&str; 9] =
     ["cut", "slow", "lose", "delay", "crash", "freeze", "refuse", "clock", "lose_commits"];
 
 /// What only says something beside one of these actions.
-const DETAILS: [(&str, &[&str]); 8] = [
+const DETAILS: [(&str, &[&str]); 9] = [
     ("mode", &["cut"]),
     ("by", &["delay", "slow"]),
     ("silent", &["crash"]),
     ("restart", &["crash"]),
+    ("forgets", &["crash"]),
     ("upgrade", &["crash"]),
     ("thaw", &["freeze"]),
     ("offset", &["clock"]),
@@ -208,6 +209,11 @@ fn amounts(file: &File<'_>, place: &Place, fault: &Fault) -> Result<(), PlanErro
         let commits = usize::try_from(commits).unwrap_or(usize::MAX);
         file.within(&place.key("lose_commits"), "the number of lost commits", commits, 1, COMMITS_MAX)?;
     }
+    if fault.forgets.is_some() && fault.crash.as_deref() != Some(redis::HOST) {
+        return Err(file
+            .mistaken_key(&place.key("forgets"), "only a Redis forgets when it crashes")
+            .help("a database forgets by `lose_commits`; a gateway has nothing but its memory"));
+    }
     match &fault.upgrade {
         Some(fields) => policy::check(file, &place.key("upgrade"), fields),
         None => Ok(()),
@@ -276,6 +282,7 @@ fn has(fault: &Fault, field: &str) -> bool {
         "mode" => fault.mode.is_some(),
         "by" => fault.by.is_some(),
         "silent" => fault.silent.is_some(),
+        "forgets" => fault.forgets.is_some(),
         "restart" => fault.restart.is_some(),
         "thaw" => fault.thaw.is_some(),
         "heal" => fault.heal.is_some(),

@@ -220,9 +220,10 @@ impl Worker {
 
     async fn check_for_ever(&self) {
         let mut bell = self.bell.subscribe();
-        let mut checked = self.world.since_boot();
         loop {
             let active = self.check_stalled().await.unwrap_or(true);
+            // Counted from the end of a check: the mark that this one has left in Redis is gone by the next.
+            let mut checked = self.world.since_boot();
             if !active {
                 _ = bell.changed().await;
             }
