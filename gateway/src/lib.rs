@@ -19,6 +19,7 @@ pub mod points;
 pub mod policy;
 pub mod provider;
 pub mod real;
+pub mod redis_hint;
 mod send;
 pub mod spool;
 pub mod store;

@@ -1,6 +1,7 @@
 //! Where messages begin on a byte stream, so that a fault can take exactly one.
 //!
-//! A message is one HTTP head with its body, or one store frame. On ports of neither kind each segment counts.
+//! A message is one HTTP head with its body, one store frame, or one RESP command or reply. On other ports each
+//! segment counts.
 
 use std::ops::ControlFlow;
 
@@ -8,12 +9,15 @@ use std::ops::ControlFlow;
 pub const HTTP_PORT: u16 = 80;
 /// The port of the store's wire.
 pub const STORE_PORT: u16 = 5432;
+/// The port of a Redis.
+pub const REDIS_PORT: u16 = 6379;
 
 /// What is spoken on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Protocol {
     Http,
     Frames,
+    Resp,
     Unknown,
 }
 
@@ -27,6 +31,8 @@ pub struct Tap {
     body_left: usize,
     /// A chunked body, whose end is seen only in its last bytes.
     chunked: bool,
+    /// RESP values of the message that are still to come: an array is one message with all that it holds.
+    values_left: u64,
 }
 
 impl Tap {
@@ -38,10 +44,12 @@ impl Tap {
             Protocol::Http
         } else if on(STORE_PORT) {
             Protocol::Frames
+        } else if on(REDIS_PORT) {
+            Protocol::Resp
         } else {
             Protocol::Unknown
         };
-        Self { protocol, head: Vec::new(), body_left: 0, chunked: false }
+        Self { protocol, head: Vec::new(), body_left: 0, chunked: false, values_left: 0 }
     }
 
     /// Takes the next bytes, and tells whether a message begins in them. A segment that ends one message and
@@ -63,12 +71,15 @@ impl Tap {
                 rest = &rest[taken..];
                 continue;
             }
-            begins |= self.head.is_empty();
-            self.head.extend_from_slice(rest);
+            begins |= self.head.is_empty() && self.values_left == 0;
+            // A RESP message may have thousands of heads, which are cheap to tell apart.
+            let head_end = rest.iter().position(|byte| *byte == b'\n' && self.protocol == Protocol::Resp);
+            let looked_at = head_end.map_or(rest.len(), |end| end + 1);
+            self.head.extend_from_slice(&rest[..looked_at]);
             match self.read_head() {
                 ControlFlow::Continue(()) => return begins,
                 ControlFlow::Break(head_bytes) => {
-                    let from_earlier = self.head.len() - rest.len();
+                    let from_earlier = self.head.len() - looked_at;
                     rest = &rest[head_bytes - from_earlier..];
                     self.head.clear();
                 }
@@ -87,8 +98,32 @@ impl Tap {
                 }
                 None => ControlFlow::Continue(()),
             },
-            _ => self.read_http_head(),
+            Protocol::Resp => self.read_resp_head(),
+            Protocol::Http | Protocol::Unknown => self.read_http_head(),
         }
+    }
+
+    /// One line: a whole value, or the head of an array or of a string. A line of no known kind is a command of its
+    /// own, as typed by hand.
+    fn read_resp_head(&mut self) -> ControlFlow<usize> {
+        if !self.head.ends_with(b"\n") {
+            return ControlFlow::Continue(());
+        }
+        let line = self.head.trim_ascii_end();
+        let length = line.get(1..).and_then(|digits| std::str::from_utf8(digits).ok()?.parse::<u64>().ok());
+        let inside = match (line.first(), length) {
+            (Some(b'*' | b'~' | b'>'), Some(values)) => values,
+            (Some(b'%'), Some(pairs)) => pairs.saturating_mul(2),
+            // Attributes stand before the value that they are about.
+            (Some(b'|'), Some(pairs)) => pairs.saturating_mul(2).saturating_add(1),
+            (Some(b'$' | b'=' | b'!'), Some(bytes)) => {
+                self.body_left = usize::try_from(bytes).unwrap_or(usize::MAX).saturating_add(2);
+                0
+            }
+            _ => 0,
+        };
+        self.values_left = self.values_left.saturating_sub(1).saturating_add(inside);
+        ControlFlow::Break(self.head.len())
     }
 
     fn read_http_head(&mut self) -> ControlFlow<usize> {
@@ -146,5 +181,46 @@ mod tests {
         assert!(!tap.feed(b"bc"));
         assert!(tap.feed(&[0, 0, 0, 1, b'x', 0, 0, 0, 1, b'y']));
         assert!(tap.feed(&[0, 0, 0, 0]));
+    }
+
+    #[test]
+    fn a_resp_command_is_one_message_with_all_its_arguments() {
+        let mut tap = Tap::new(50_000, REDIS_PORT);
+        assert!(tap.feed(b"*3\r\n$3\r\nSET\r"));
+        assert!(!tap.feed(b"\n$1\r\nk\r\n$5\r\n"));
+        assert!(!tap.feed(b"*1\r\nx\r"));
+        assert!(!tap.feed(b"\n"));
+        assert!(tap.feed(b"*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nPI"));
+        assert!(!tap.feed(b"NG\r\n"));
+        assert!(tap.feed(b"PING\r\n"));
+        assert!(tap.feed(b"*0\r\n"));
+    }
+
+    #[test]
+    fn each_resp_reply_is_a_message() {
+        let mut tap = Tap::new(REDIS_PORT, 50_000);
+        for reply in
+            ["+OK\r\n", "$-1\r\n", "*-1\r\n", "_\r\n", ":1\r\n", "-ERR no\r\n", "$0\r\n\r\n", "%0\r\n"]
+        {
+            assert!(tap.feed(reply.as_bytes()), "{reply:?}");
+        }
+        assert!(tap.feed(b"*2\r\n*2\r\n+a\r\n,1.5\r\n"));
+        assert!(!tap.feed(b"*1\r\n"));
+        assert!(!tap.feed(b":7\r\n"));
+        assert!(tap.feed(b"%1\r\n+server\r\n"));
+        assert!(!tap.feed(b"+redis\r\n"));
+        assert!(tap.feed(b"|1\r\n+ttl\r\n:3\r\n"));
+        assert!(!tap.feed(b"+value\r\n"));
+        assert!(tap.feed(b"+OK\r\n"));
+    }
+
+    #[test]
+    fn resp_garbage_ends_nowhere_and_breaks_nothing() {
+        let mut tap = Tap::new(50_000, REDIS_PORT);
+        assert!(tap.feed(b"*18446744073709551615\r\n%18446744073709551615\r\n$18446744073709551615\r\n"));
+        assert!(!tap.feed(&[0xff; 70_000]));
+        let mut tap = Tap::new(50_000, REDIS_PORT);
+        assert!(tap.feed(b"*x\r\n"));
+        assert!(tap.feed(&[b'\n', 0, 0xff]));
     }
 }

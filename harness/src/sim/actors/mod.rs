@@ -3,4 +3,5 @@
 pub mod database;
 mod pool;
 pub mod producer;
+pub mod redis;
 pub mod whatsapp;
