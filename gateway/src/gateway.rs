@@ -1,4 +1,4 @@
-//! The whole gateway: its routes and its sweeper on one host.
+//! The whole gateway: its routes, its sweeper and its workers on one host.
 
 use std::{io, sync::Arc};
 
@@ -7,13 +7,15 @@ use tokio::sync::watch;
 use crate::{
     alarm::Alarm,
     http::{Access, Api, Forms, Instance, router, serve_until},
-    ledger::Ledger,
+    inbound::{Inbound, Receiver},
+    ledger::{Alarms, Ledger},
     policy::Policy,
     provider::{ProviderConfig, WhatsApp},
     send::{Protocol, Wakeups},
     spool::Spool,
     store::Store,
     sweeper::Sweeper,
+    work::{Foreman, Numbers},
     world::{Listener, SharedWorld},
 };
 
@@ -32,11 +34,13 @@ pub struct GatewayConfig {
     pub provider: ProviderConfig,
     /// The operator's bearer token; without one the operator's routes are not there.
     pub admin_token: Option<String>,
+    /// The webhooks that it takes, and works on; without them there are no such routes, and no workers.
+    pub inbound: Option<Inbound>,
     /// Its port; 0 takes a free one.
     pub port: u16,
 }
 
-/// Binds the port, starts the sweeper and serves for ever.
+/// Binds the port, starts the sweeper and the workers, and serves for ever.
 ///
 /// # Errors
 /// What binding or accepting says.
@@ -60,7 +64,7 @@ pub async fn run_on(
 }
 
 /// As [`run_on`], until `stop` holds `true`; then takes no more connections, and returns once every request in hand is
-/// answered. A send whose caller has hung up is not waited for: the next life finds it in the store.
+/// answered and every row in hand is written (W7). A send whose caller has hung up is not waited for: the next life finds it in the store.
 ///
 /// # Errors
 /// What accepting says.
@@ -73,18 +77,42 @@ pub async fn run_until(
 ) -> io::Result<()> {
     let parts = assemble(world.clone(), store, config.policy, config.provider);
     world.spawn(Box::pin(parts.sweeper.run()));
+    let protocol = Arc::new(parts.protocol);
+    let working = watch::Sender::new(());
+    if config.inbound.is_some() {
+        let foreman = Foreman {
+            world: world.clone(),
+            ledger: protocol.ledger.clone(),
+            alarm: parts.work_alarm,
+            protocol: protocol.clone(),
+            numbers: Numbers::of(&config.instances),
+        };
+        let (stop, at_work) = (stop.clone(), working.subscribe());
+        world.spawn(Box::pin(async move {
+            foreman.run(stop).await;
+            drop(at_work);
+        }));
+    }
+    let receiver = config.inbound.map(|inbound| {
+        Receiver::new(world.clone(), protocol.ledger.clone(), protocol.policy.clone(), inbound)
+    });
     let api = Api {
-        protocol: Arc::new(parts.protocol),
+        protocol,
         access: Access::new(config.instances, config.account_token, config.admin_token),
         forms: Forms::new(config.spool),
+        receiver,
     };
-    serve_until(world, listener, router(Arc::new(api)), stop).await
+    serve_until(world, listener, router(Arc::new(api)), stop).await?;
+    working.closed().await;
+    Ok(())
 }
 
 /// A gateway without its routes.
 pub(crate) struct Parts {
     pub(crate) protocol: Protocol,
     pub(crate) sweeper: Sweeper,
+    /// What tells the workers that something is due.
+    pub(crate) work_alarm: Arc<Alarm>,
 }
 
 pub(crate) fn assemble(
@@ -94,18 +122,18 @@ pub(crate) fn assemble(
     provider: ProviderConfig,
 ) -> Parts {
     let policy = Arc::new(policy);
-    let alarm = Arc::new(Alarm::default());
+    let alarms = Alarms::default();
     let wakeups = Arc::new(Wakeups::default());
     let provider = Arc::new(WhatsApp::new(world.clone(), provider, &policy));
-    let ledger = Ledger::new(world.clone(), store, policy.clone(), alarm.clone(), provider.ability());
+    let ledger = Ledger::new(world.clone(), store, policy.clone(), alarms.clone(), provider.ability());
     let sweeper = Sweeper {
         world: world.clone(),
         ledger: ledger.clone(),
         policy: policy.clone(),
         provider: provider.clone(),
         wakeups: wakeups.clone(),
-        alarm,
+        alarm: alarms.sweep,
     };
     let protocol = Protocol { world, ledger, policy, provider, wakeups };
-    Parts { protocol, sweeper }
+    Parts { protocol, sweeper, work_alarm: alarms.work }
 }

@@ -1,22 +1,34 @@
-//! The fast hint: what may spare the database a question.
-//!
-//! It coordinates nothing and decides nothing (W5). A key that it has seen was committed; of a key that it has not
-//! seen it knows nothing, because it may forget any of them at any time.
+//! A fast memory of deliveries that are durably owned (W5). It is a hint: it may forget, fail or hang, and nothing is
+//! lost or done twice.
 
-use std::time::Duration;
+use std::{fmt::Debug, sync::Arc, time::Duration};
+
+use futures::future::ready;
 
 use crate::world::BoxFuture;
 
-/// Remembers keys for a while.
-pub trait Hint: Send + Sync + 'static {
-    /// Whether `key` was marked, as far as is remembered.
-    fn seen(&self, key: &str) -> BoxFuture<Result<bool, HintError>>;
+/// A shared handle to a hint.
+pub type SharedHint = Arc<dyn Hint>;
 
-    /// Remembers `key` for `ttl`. Called only once what the key stands for is committed.
-    fn mark(&self, key: &str, ttl: Duration) -> BoxFuture<Result<(), HintError>>;
+/// Remembers keys for a while, perhaps.
+pub trait Hint: Debug + Send + Sync + 'static {
+    /// Remembers the key. Called only after the COMMIT of what it stands for is confirmed. A failure is nobody's.
+    fn mark(&self, key: &str, ttl: Duration) -> BoxFuture<()>;
+
+    /// Whether the key was marked. A miss and an error are the same: the database knows.
+    fn seen(&self, key: &str) -> BoxFuture<bool>;
 }
 
-/// A hint that did not answer. It is no more than a missing hint: whoever asked goes to the database.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no hint: {0}")]
-pub struct HintError(pub String);
+/// Remembers nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoHint;
+
+impl Hint for NoHint {
+    fn mark(&self, _key: &str, _ttl: Duration) -> BoxFuture<()> {
+        Box::pin(ready(()))
+    }
+
+    fn seen(&self, _key: &str) -> BoxFuture<bool> {
+        Box::pin(ready(false))
+    }
+}

@@ -1,5 +1,7 @@
 //! The store as the gateway uses it: commands stamped with this host's clock and the policy's periods, and every
-//! answer reported to the sweeper's alarm.
+//! answer reported to the alarms of the sweeper and the workers.
+
+mod events;
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,9 +9,18 @@ use crate::{
     alarm::Alarm,
     policy::{Policy, as_ms},
     provider::Ability,
-    store::{Answer, Command, Reply, Slot, Sought, Store, StoreError, StoredAnswer, Word},
+    store::{Answer, Command, Reply, Slot, Sought, Store, StoreError, StoredAnswer, Whose, Word},
     world::SharedWorld,
 };
+
+/// Who is told what the store's answers say of the future.
+#[derive(Clone, Default)]
+pub(crate) struct Alarms {
+    /// The sweeper.
+    pub(crate) sweep: Arc<Alarm>,
+    /// The workers.
+    pub(crate) work: Arc<Alarm>,
+}
 
 /// The store, the clock, and the periods.
 #[derive(Clone)]
@@ -17,7 +28,7 @@ pub(crate) struct Ledger {
     world: SharedWorld,
     store: Arc<dyn Store>,
     policy: Arc<Policy>,
-    alarm: Arc<Alarm>,
+    alarms: Alarms,
     /// What the provider can do about an unknown.
     ability: Ability,
 }
@@ -27,10 +38,10 @@ impl Ledger {
         world: SharedWorld,
         store: Arc<dyn Store>,
         policy: Arc<Policy>,
-        alarm: Arc<Alarm>,
+        alarms: Alarms,
         ability: Ability,
     ) -> Self {
-        Self { world, store, policy, alarm, ability }
+        Self { world, store, policy, alarms, ability }
     }
 
     pub(crate) async fn claim(
@@ -191,15 +202,10 @@ impl Ledger {
         .await
     }
 
-    /// Looks a record up; `instances` is `None` for the operator alone.
-    pub(crate) async fn find(
-        &self,
-        sought: Sought,
-        instances: Option<Vec<String>>,
-    ) -> Result<Reply, StoreError> {
+    pub(crate) async fn find(&self, sought: Sought, whose: Whose) -> Result<Reply, StoreError> {
         self.execute(Command::Find {
             sought,
-            instances,
+            whose,
             now_ms: self.world.clock_ms(),
             skew_ms: as_ms(self.policy.skew),
             tombstone_ms: as_ms(self.policy.tombstone),
@@ -248,7 +254,7 @@ impl Ledger {
     }
 
     fn is_askable(&self) -> bool {
-        self.ability != Ability::Opaque
+        matches!(self.ability, Ability::Keyed { .. } | Ability::Queryable)
     }
 
     fn sweep_every_ms(&self) -> i64 {
@@ -260,16 +266,21 @@ impl Ledger {
     }
 
     async fn answer(&self, command: Command) -> Result<Answer, StoreError> {
-        self.alarm.begin();
+        let (sweep, work) = (self.alarms.sweep.begin(), self.alarms.work.begin());
         let result = self.store.execute(command).await;
         match &result {
-            Ok(answer) => self.alarm.end(answer.next_due_ms),
-            Err(StoreError::Ambiguous(_)) => {
-                // A late claim is a ghost that only the sweeper removes, once its lease is out.
-                let pause_ms = as_ms(self.policy.lease + self.policy.skew);
-                self.alarm.end_in_doubt(self.world.clock_ms(), pause_ms);
+            Ok(answer) => {
+                sweep.end(answer.next_due_ms);
+                work.end(answer.next_work_ms);
             }
-            Err(_) => self.alarm.end_in_vain(),
+            Err(StoreError::Ambiguous(_)) => {
+                // A late claim is a ghost that only the sweeper removes, once its lease is out; a late job is nobody's
+                // until it is looked for.
+                let (now_ms, pause_ms) = (self.world.clock_ms(), as_ms(self.policy.lease + self.policy.skew));
+                sweep.end_in_doubt(now_ms, pause_ms);
+                work.end_in_doubt(now_ms, pause_ms);
+            }
+            Err(_) => {}
         }
         result
     }

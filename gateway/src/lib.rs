@@ -11,6 +11,7 @@ pub mod gateway;
 mod hex;
 pub mod hint;
 pub mod http;
+pub mod inbound;
 pub mod key;
 mod ledger;
 mod message;
@@ -25,4 +26,5 @@ pub mod store;
 mod sweeper;
 #[cfg(test)]
 mod testing;
+mod work;
 pub mod world;

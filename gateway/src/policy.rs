@@ -2,7 +2,7 @@
 
 mod check;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::OnceLock, time::Duration};
 
 use serde::{Deserialize, Deserializer};
 
@@ -45,7 +45,7 @@ pub enum StoreDown {
     SendUnprotected,
 }
 
-/// Every decision that an operator may take about sends.
+/// Every decision that an operator may take.
 ///
 /// In TOML, periods are text with a unit, such as `"10s"`, `"24h"` or `"30d"`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -107,6 +107,37 @@ pub struct Policy {
     pub ambiguous: Ambiguous,
     /// What happens to a send while the store cannot be reached (S7).
     pub store_down: StoreDown,
+    /// How many events and sends of events one gateway works on at a time; 0 works on none (W7).
+    pub workers: usize,
+    /// How often a worker prolongs its lease (W7).
+    #[serde(deserialize_with = "period")]
+    pub heartbeat: Duration,
+    /// The most attempts of a job, or of the send of an effect; then it is a dead letter (W8).
+    pub attempts: u32,
+    /// Within what time a webhook is answered, counted from its last byte (W6).
+    #[serde(deserialize_with = "period")]
+    pub webhook_patience: Duration,
+    /// The largest body of a webhook, in bytes: a batch of 1,000 updates has to fit (W4).
+    pub webhook_limit: usize,
+    /// How far the time of a signature may be from ours (W2).
+    #[serde(deserialize_with = "period")]
+    pub signature_tolerance: Duration,
+    /// How long the id of an event is known (W1).
+    #[serde(deserialize_with = "period")]
+    pub inbox_kept: Duration,
+    /// For how long a sender may deliver an event again (W1). No delivery reads it; [`Policy::check`] compares the inbox
+    /// with it (M3).
+    #[serde(deserialize_with = "period")]
+    pub sender_window: Duration,
+    /// How old a dead letter may be that is redriven (W8).
+    #[serde(deserialize_with = "period")]
+    pub redrive_window: Duration,
+    /// How long the hint of a delivery is kept, which is no longer than the ids of its events (W5).
+    #[serde(deserialize_with = "period")]
+    pub hint_ttl: Duration,
+    /// How long a hint is waited for (W5).
+    #[serde(deserialize_with = "period")]
+    pub hint_timeout: Duration,
 }
 
 /// Why a policy cannot be had.
@@ -144,8 +175,9 @@ impl Policy {
     /// # Errors
     /// [`PolicyError::NoProfile`], and [`PolicyError::Malformed`] for a field that is not one.
     pub fn profile_with(name: &str, overrides: &toml::Table) -> Result<Self, PolicyError> {
-        match PROFILES.iter().find(|(known, _)| *known == name) {
-            Some((_, text)) => Self::over_strict([toml::from_str(text)?, overrides.clone()]),
+        match PROFILES.iter().position(|(known, _)| *known == name) {
+            Some(place) if overrides.is_empty() => Ok(built_in()?[place].clone()),
+            Some(place) => Self::over_strict([toml::from_str(PROFILES[place].1)?, overrides.clone()]),
             None => Err(PolicyError::NoProfile {
                 name: name.to_owned(),
                 known: Self::profile_names().collect::<Vec<_>>().join(", "),
@@ -188,6 +220,14 @@ impl Policy {
             &mut scaled.longest_request_age,
             &mut scaled.store_timeout,
             &mut scaled.caller_patience,
+            &mut scaled.heartbeat,
+            &mut scaled.webhook_patience,
+            &mut scaled.signature_tolerance,
+            &mut scaled.inbox_kept,
+            &mut scaled.sender_window,
+            &mut scaled.redrive_window,
+            &mut scaled.hint_ttl,
+            &mut scaled.hint_timeout,
         ] {
             *period /= factor;
         }
@@ -208,6 +248,17 @@ impl Policy {
     pub fn dead_after(&self) -> Duration {
         self.send_deadline + self.longest_request_age + self.skew
     }
+}
+
+/// Every built-in profile, read once: a campaign asks for one in each of its many cases.
+fn built_in() -> Result<&'static [Policy], PolicyError> {
+    static READ: OnceLock<Vec<Policy>> = OnceLock::new();
+    if let Some(read) = READ.get() {
+        return Ok(read);
+    }
+    let read: Vec<Policy> =
+        PROFILES.iter().map(|(_, text)| Policy::from_toml(text)).collect::<Result<_, _>>()?;
+    Ok(READ.get_or_init(|| read))
 }
 
 /// A period as whole milliseconds, the unit of the store's clock.

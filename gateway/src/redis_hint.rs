@@ -10,9 +10,14 @@ use redis::{AsyncConnectionConfig, Cmd, RedisConnectionInfo, aio::MultiplexedCon
 use tokio::sync::oneshot;
 
 use crate::{
-    hint::{Hint, HintError},
+    hint::Hint,
     world::{BoxFuture, SharedWorld, within},
 };
+
+/// Redis did not answer. It is no more than a missing hint: whoever asked goes to the database.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no hint: {0}")]
+pub struct HintError(pub String);
 
 /// Speaks to a Redis over one connection, which all callers share and which is made when it is first needed.
 ///
@@ -21,6 +26,12 @@ use crate::{
 pub struct RedisHint {
     link: Arc<Link>,
     timeout: Duration,
+}
+
+impl std::fmt::Debug for RedisHint {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("RedisHint").field("timeout", &self.timeout).finish_non_exhaustive()
+    }
 }
 
 impl RedisHint {
@@ -56,8 +67,9 @@ impl RedisHint {
     }
 }
 
-impl Hint for RedisHint {
-    fn seen(&self, key: &str) -> BoxFuture<Result<bool, HintError>> {
+impl RedisHint {
+    /// Whether `key` was marked, as far as Redis remembers.
+    pub fn find(&self, key: &str) -> BoxFuture<Result<bool, HintError>> {
         let answer = self.ask(redis::cmd("EXISTS").arg(key).take());
         Box::pin(async move {
             match answer.await? {
@@ -67,7 +79,8 @@ impl Hint for RedisHint {
         })
     }
 
-    fn mark(&self, key: &str, ttl: Duration) -> BoxFuture<Result<(), HintError>> {
+    /// Marks `key` for `ttl`.
+    pub fn remember(&self, key: &str, ttl: Duration) -> BoxFuture<Result<(), HintError>> {
         let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
         if ttl_ms == 0 {
             // Redis refuses to remember something for no time, which is no failure.
@@ -77,6 +90,19 @@ impl Hint for RedisHint {
         let command = redis::cmd("SET").arg(key).arg("1").arg("NX").arg("PX").arg(ttl_ms).take();
         let answer = self.ask(command);
         Box::pin(async move { answer.await.map(drop) })
+    }
+}
+
+impl Hint for RedisHint {
+    fn mark(&self, key: &str, ttl: Duration) -> BoxFuture<()> {
+        let marked = self.remember(key, ttl);
+        // What was not remembered is looked up in the database.
+        Box::pin(async move { drop(marked.await) })
+    }
+
+    fn seen(&self, key: &str) -> BoxFuture<bool> {
+        let found = self.find(key);
+        Box::pin(async move { found.await.unwrap_or(false) })
     }
 }
 

@@ -56,26 +56,7 @@ impl Sweeper {
                     continue;
                 }
             }
-            self.sleep_until_due().await;
-        }
-    }
-
-    async fn sleep_until_due(&self) {
-        loop {
-            let now_ms = self.world.clock_ms();
-            let Some(due_ms) = self.alarm.due_ms() else {
-                self.alarm.changed().await;
-                continue;
-            };
-            let left_ms = due_ms.saturating_sub(now_ms);
-            let Ok(left_ms @ 1..) = u64::try_from(left_ms) else {
-                return;
-            };
-            tokio::select! {
-                biased;
-                () = self.alarm.changed() => {}
-                () = self.world.sleep(Duration::from_millis(left_ms)) => {}
-            }
+            self.alarm.sleep_until_due(&*self.world).await;
         }
     }
 
@@ -110,7 +91,7 @@ impl Sweeper {
         };
         let asked = match self.ledger.ability() {
             Ability::Keyed { retention } => self.begin_ask(Some(retention)).await?,
-            Ability::Opaque => self.begin_ask(None).await?,
+            Ability::Echoing | Ability::Opaque => self.begin_ask(None).await?,
             Ability::Queryable => self.begin_query().await?,
         };
         Ok(asked.map(|asked| self.spawn(asked, permit)).is_some())

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 
 use crate::{
     key::IDEMPOTENCY_KEY,
-    store::{Answer, Command, Record, SqliteStore, Store, StoreError},
+    store::{Answer, Command, Record, SqliteStore, Store, StoreError, Waiting},
     world::{BoxFuture, BoxIo, Listener, World},
 };
 
@@ -39,6 +39,10 @@ pub(crate) struct TestWorld {
 impl TestWorld {
     pub(crate) fn new(host: u8, provider: Arc<TestProvider>) -> Self {
         Self { start: Instant::now(), host, drawn: AtomicU64::new(0), provider, holds: Mutex::default() }
+    }
+
+    pub(crate) fn elapsed_secs(&self) -> u64 {
+        self.start.elapsed().as_secs()
     }
 
     pub(crate) fn hold(&self, point: &'static str, duration: Duration) {
@@ -153,7 +157,10 @@ impl TestProvider {
     }
 
     fn router(self: Arc<Self>) -> Router {
-        Router::new().route("/4711/messages", post(take).get(find)).with_state(self)
+        Router::new()
+            .route("/4711/messages", post(take).get(find))
+            .route("/instances", post(take))
+            .with_state(self)
     }
 
     fn known(&self, key: Option<&str>) -> Option<String> {
@@ -238,10 +245,15 @@ impl FaultyStore {
         self.sqlite.lock().unwrap().records().unwrap()
     }
 
+    pub(crate) fn waiting(&self) -> Vec<Waiting> {
+        self.sqlite.lock().unwrap().waiting().unwrap()
+    }
+
     fn fault(&self, command: &Command) -> Option<Fault> {
         let command = serde_json::to_value(command).unwrap();
         let mut faults = self.faults.lock().unwrap();
-        let index = faults.iter().position(|(name, _)| command["command"] == *name)?;
+        let index =
+            faults.iter().position(|(name, _)| command["command"] == *name || command["step"] == *name)?;
         Some(faults.remove(index).1)
     }
 }

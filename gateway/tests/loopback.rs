@@ -79,6 +79,7 @@ impl House {
                 ability,
             },
             admin_token: Some("operator".into()),
+            inbound: None,
             port: 0,
         };
         let listener = world.listen(config.port).await.unwrap();

@@ -85,6 +85,7 @@ impl House {
                 ability: Ability::Opaque,
             },
             admin_token: None,
+            inbound: None,
             port: 0,
         };
         let listener = world.listen(0).await.unwrap();

@@ -4,6 +4,7 @@
 //! [`sim`]ulation against a [`subject`] and writes a [`history`]; the [`invariants`] are folded over that, and
 //! the result is a [`verdict`], which [`report`] shows.
 
+pub mod allocator;
 pub mod cli;
 pub mod exit;
 pub mod history;

@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+use onceproof::allocator::{ALLOCATOR, Allocator};
+
+#[global_allocator]
+static GLOBAL: Allocator = ALLOCATOR;
+
 fn main() -> ExitCode {
     onceproof::cli::main()
 }

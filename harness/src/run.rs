@@ -9,9 +9,9 @@ use onceproof_gateway::{
 
 use crate::{
     history::{self, Ability, Header, History, Promise},
-    plan::Plan,
+    plan::{Plan, Step},
     sim::{
-        actors::{database::WatchedStore, whatsapp::Provider},
+        actors::{database::WatchedStore, redis::Redis, whatsapp::Provider},
         cast::{Company, DATABASE},
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
@@ -109,6 +109,8 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
     let policies = policies(plan)?;
     let subject =
         ReferenceGateway::new(policies, ability(plan, retention_ms), Arc::clone(&stage), store.clone());
+    let subject =
+        subject.receiving(scenario.steps.iter().any(Step::is_delivery)).hinted(scenario.world.redis);
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
     let company = Company {
         stage: Arc::clone(&stage),
@@ -117,6 +119,7 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
         subject: Box::new(subject),
         provider,
         store,
+        redis: Redis::new(),
     };
     let header = header(plan, &Policy::profile("strict")?.scaled_down_by(slower), retention_ms);
     let bound_ms = BOUND_MS / u64::from(slower);
@@ -143,6 +146,7 @@ fn ability(plan: &Plan, retention_ms: u64) -> provider::Ability {
     match plan.ability() {
         Ability::Keyed => provider::Ability::Keyed { retention: Duration::from_millis(retention_ms) },
         Ability::Queryable => provider::Ability::Queryable,
+        Ability::Echoing => provider::Ability::Echoing,
         Ability::Opaque => provider::Ability::Opaque,
     }
 }
@@ -157,6 +161,7 @@ fn header(plan: &Plan, promise: &Policy, retention_ms: u64) -> Header {
         promise: Promise {
             ttl_ms: promise.ttl.as_millis() as u64,
             tombstone_ms: promise.tombstone.as_millis() as u64,
+            event_ms: promise.inbox_kept.as_millis() as u64,
         },
         key_retention_ms: (plan.ability() == Ability::Keyed).then_some(retention_ms),
     }

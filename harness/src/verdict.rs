@@ -34,8 +34,9 @@ pub struct Verdict {
     /// How often each operation acted, by its name.
     pub effects: BTreeMap<String, u32>,
     /// What each call of an operation came to, in order: `200`, `200 replay`, `504 outcome-unknown`, `none timeout`;
-    /// among the calls, in the order of time, look-ups, such as `look-up 200 sent`, and what an operator was told, such
-    /// as `resolve 409 too-early`.
+    /// among the calls, in the order of time, look-ups, such as `look-up 200 sent`, what an operator was told, such
+    /// as `resolve 409 too-early`, and what a status of its message was answered with, such as `delivered 200`. A
+    /// delivery of an event is a call of the event.
     pub answers: BTreeMap<String, Vec<String>>,
     /// Faults of the plan that never struck.
     pub idle_faults: Vec<u32>,
@@ -86,7 +87,11 @@ pub fn judge(history: &History) -> Verdict {
         idle_faults: idle_faults(history),
         observed: history.entries.iter().any(|entry| {
             let granted = matches!(entry.event, Event::Store { granted: Some(_), .. });
-            granted || matches!(entry.event, Event::Effect { .. } | Event::Response { .. })
+            granted
+                || matches!(
+                    entry.event,
+                    Event::Effect { .. } | Event::Response { .. } | Event::DeliveryAnswer { .. }
+                )
         }),
     }
 }
@@ -109,9 +114,13 @@ fn unknown(history: &History) -> Vec<Slot> {
 fn answers(history: &History) -> BTreeMap<String, Vec<String>> {
     let mut answers: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut places = BTreeMap::new();
+    let mut about: BTreeMap<u32, String> = BTreeMap::new();
     for entry in &history.entries {
         let (op, call, said) = match &entry.event {
-            Event::Request { op, call, .. } => {
+            Event::Request { op, call, .. } | Event::Delivery { op, call, .. } => {
+                if let Event::Delivery { status: Some(status), .. } = &entry.event {
+                    about.insert(*call, format!("{status} "));
+                }
                 let of = answers.entry(op.clone()).or_default();
                 places.entry(*call).or_insert_with(|| {
                     of.push("none pending".to_owned());
@@ -123,9 +132,19 @@ fn answers(history: &History) -> BTreeMap<String, Vec<String>> {
                 let replay = replay.then_some("replay");
                 (op, Some(*call), words("", Some(*status), &[problem.as_deref(), replay]))
             }
-            Event::NoResponse { op, call, reason } => (op, Some(*call), format!("none {reason}")),
+            Event::DeliveryAnswer { op, call, status, problem } => {
+                let what = about.get(call).map_or("", String::as_str);
+                (op, Some(*call), words(what, Some(*status), &[problem.as_deref()]))
+            }
+            Event::NoResponse { op, call, reason } => {
+                let what = about.get(call).map_or("", String::as_str);
+                (op, Some(*call), words(what, None, &[Some(reason)]))
+            }
             Event::LookUp { op, status, says, .. } => {
                 (op, None, words("look-up ", *status, &[says.as_deref()]))
+            }
+            Event::Redrive { op, status, problem } => {
+                (op, None, words("redrive ", *status, &[problem.as_deref()]))
             }
             Event::Resolve { op, status, problem, .. } => {
                 (op, None, words("resolve ", *status, &[problem.as_deref()]))
@@ -377,6 +396,24 @@ mod tests {
         assert_eq!(said(twice(40 * DAY).end()), "waived once, faithful-replay");
         let both = twice(40 * DAY).request("b", 3, "k2").ok(3, "m3");
         assert_eq!(said(both.end()), "violated honest-answer, no-loss");
+    }
+
+    #[test]
+    fn what_a_delivery_came_to_stands_where_it_was_made() {
+        let history = Build::new().delivery("a", 1).delivery("a", 2).acknowledged(2).no_response(1);
+        let status = Event::Delivery {
+            op: "b".into(),
+            ops: Vec::new(),
+            status: Some("read".into()),
+            call: 3,
+            attempt: 1,
+            to: "gateway-1".into(),
+            signed: true,
+        };
+        let history = history.event("whatsapp", status).acknowledged(3).redrive("a", 409).history();
+        let answers = judge(&history).answers;
+        assert_eq!(answers["a"], ["none timeout", "200", "redrive 409"]);
+        assert_eq!(answers["b"], ["read 200"]);
     }
 
     #[test]

@@ -18,11 +18,13 @@ fn every_file_is_embedded_and_every_embedded_file_is_there() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
     let mut listed = embedded();
     listed.sort();
-    assert_eq!(
-        load_dir(&directory).expect("readable"),
-        listed,
-        "harness/src/plan/files.rs lists the scenarios"
-    );
+    let names = |all: &[(String, String)]| all.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    let mut loaded = load_dir(&directory).expect("readable");
+    loaded.sort();
+    assert_eq!(names(&loaded), names(&listed));
+    for (loaded, listed) in loaded.iter().zip(&listed) {
+        assert_eq!(loaded, listed);
+    }
 }
 
 #[test]
@@ -48,7 +50,8 @@ fn every_plan_is_a_file_that_expects_what_the_scenario_expects_of_its_cell() {
         for plan in scenario.expand(name, u64::MAX, None) {
             let written = plan.to_toml().expect("TOML can hold it");
             let read = Plan::parse(name, &written).expect(&written);
-            assert_eq!(read, plan);
+            // A plan file is one telling: which of several it was is not part of it.
+            assert_eq!(Plan { variant: plan.variant.clone(), ..read.clone() }, plan);
             assert_eq!(read.seed(), u64::MAX);
             assert_eq!(read.expectation(), scenario.expect.of(plan.profile(), plan.ability()));
         }

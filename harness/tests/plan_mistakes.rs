@@ -529,6 +529,229 @@ fn expectations_of_those_who_do_not_play() {
 }
 
 #[test]
+fn steps_that_do_nothing_or_too_much() {
+    let send = "send = { op = \"cart-7\", via = [\"gateway-2\"], times = 2 }";
+    spoil(send, "").says(
+        "a step does exactly one thing",
+        "[[step]]",
+        "`resolve`, `redrive`, `deliver` and `status`",
+    );
+    let two = format!("{send}\nlook_up = {{ op = \"cart-7\", by = \"key\" }}");
+    spoil(send, &two).says(
+        "a step does exactly one thing",
+        "[[step]]",
+        "`resolve`, `redrive`, `deliver` and `status`",
+    );
+    spoil(send, "look_up = { op = \"cart-8\", by = \"key\" }").says(
+        "unknown operation `cart-8`",
+        "look_up = { op = \"cart-8\", by = \"key\" }",
+        "did you mean `cart-7`?",
+    );
+    spoil(send, "resolve = { op = \"cart-7\", as = \"sent\", via = \"gateway-3\" }").says(
+        "unknown gateway `gateway-3`",
+        "resolve = { op = \"cart-7\", as = \"sent\", via = \"gateway-3\" }",
+        "`gateway-1`, `gateway-2`",
+    );
+    spoil(send, "resolve = { op = \"cart-7\", as = \"lost\" }").says(
+        "unknown word `lost`",
+        "resolve = { op = \"cart-7\", as = \"lost\" }",
+        "`sent`, `not-sent`",
+    );
+}
+
+/// Adds fields to the second step, which repeats `cart-7` and says nothing of its key.
+fn with(fields: &str) -> (Shown, String) {
+    let line = format!("send = {{ op = \"cart-7\", {fields} }}");
+    (spoil("send = { op = \"cart-7\", via = [\"gateway-2\"], times = 2 }", &line), line)
+}
+
+#[test]
+fn places_that_no_gateway_serves() {
+    let (shown, line) = with("route = \"messages/txt\"");
+    shown.underlines("\"messages/txt\"").says(
+        "unknown route `messages/txt`",
+        &line,
+        "did you mean `messages/text`? known here: `messages`, `messages/text`, `messages/media`",
+    );
+    let (shown, line) = with("prefix = \"v2\"");
+    shown.says("unknown prefix `v2`", &line, "known here: `v1`, `api`");
+    let (shown, line) = with("instance = \"loja-3\"");
+    shown.says("unknown tenant `loja-3`", &line, "known here: `loja-1`, `loja-2`");
+    let (shown, line) = with("token = \"old\"");
+    shown.says("unknown word `old`", &line, "`current`, `rotated`, `wrong`, `none`");
+}
+
+#[test]
+fn bodies_without_the_marker_of_their_operation() {
+    let (shown, line) = with(r#"body = '{"to":"1","text":"x"}'"#);
+    shown.says("the body does not bear the marker of `cart-7`", &line, "end its text with `[cart-7]`");
+    let first = "to = \"5511999990001\", text = \"Seu carrinho\"";
+    spoil(first, "body = \"x [cart-70]\"").underlines("\"x [cart-70]\"").says(
+        "the body does not bear the marker of `cart-7`",
+        "send = { op = \"cart-7\", body = \"x [cart-70]\" }",
+        "",
+    );
+}
+
+#[test]
+fn keys_that_contradict_each_other() {
+    let (shown, line) = with("key = \"k\", no_key = true");
+    shown.underlines("no_key").says("`key` and `no_key` contradict each other", &line, "leave one out");
+    let other = "key_of = \"cart-7\"";
+    for (more, first, second) in [("key = \"k\"", "key", "key_of"), ("no_key = true", "key_of", "no_key")] {
+        let line = format!("{other}, {more}");
+        let message = format!("`{first}` and `{second}` contradict each other");
+        let shown = spoil(other, &line).underlines(second);
+        let whole =
+            format!("send = {{ op = \"order-8\", to = \"5511999990002\", text = \"Seu pedido\", {line} }}");
+        shown.says(&message, &whole, "leave one out");
+    }
+    let (shown, line) = with("second_key = \"k\"");
+    shown.underlines("second_key").says("there is a second key and no first", &line, "add `key`");
+}
+
+#[test]
+fn headers_that_http_cannot_carry() {
+    let (shown, line) = with(r#"key = "a\nb""#);
+    shown.says("`key` is no header that HTTP can carry", &line, "no line feed");
+    let (shown, line) = with(r#"key = "a", second_key = "\u007f""#);
+    shown.says("`second_key` is no header that HTTP can carry", &line, "control character");
+}
+
+#[test]
+fn uploads_that_cannot_be() {
+    let (shown, line) = with("file = \"%PDF\"");
+    shown.underlines("file").says(
+        "`messages/text` takes no file",
+        &line,
+        "`messages/media`, `messages/audio`, `messages/document`",
+    );
+    let (shown, line) = with("cut_upload = true");
+    shown.underlines("cut_upload").says("there is no upload to cut", &line, "add `file`");
+}
+
+#[test]
+fn policies_that_cannot_be() {
+    let gateways = "gateways = 2";
+    spoil(gateways, "gateways = 2\npolicy = { leese = \"3s\" }").underlines("leese").says(
+        "unknown policy field `leese`",
+        "policy = { leese = \"3s\" }",
+        "did you mean `lease`?",
+    );
+    spoil(gateways, "gateways = 2\n[world.policy]\nlease = \"3 parsecs\"").underlines("\"3 parsecs\"").says(
+        "`lease` cannot be so: not a period: `3 parsecs` (unknown time unit \"parsecs\", \
+         supported units: ns, us/µs, ms, sec, min, hours, days, weeks, months, years \
+         (and few variations))",
+        "lease = \"3 parsecs\"",
+        "a period as a text with its unit",
+    );
+    let crash = "silent = true";
+    spoil(crash, "upgrade = { body_limits = 5 }").underlines("body_limits").says(
+        "unknown policy field `body_limits`",
+        "upgrade = { body_limits = 5 }",
+        "did you mean `body_limit`?",
+    );
+    spoil(gateways, "gateways = 2\nkey_retention = \"0s\"").says(
+        "the memory of the provider lasts no time",
+        "key_retention = \"0s\"",
+        "",
+    );
+}
+
+#[test]
+fn clocks_commits_and_slow_links() {
+    let freeze = "freeze = \"gateway-2\"\nthaw = \"40s\"";
+    spoil(freeze, "freeze = \"gateway-2\"\noffset = \"+5m\"").underlines("offset").says(
+        "`offset` says nothing beside `freeze`",
+        "offset = \"+5m\"",
+        "it belongs to `clock`",
+    );
+    spoil(freeze, "clock = \"gateway-2\"").says(
+        "the clock is not said to be off",
+        "clock = \"gateway-2\"",
+        "add `offset`",
+    );
+    spoil(freeze, "clock = \"database\"\noffset = \"+5m\"").says(
+        "unknown gateway `database`",
+        "clock = \"database\"",
+        "`gateway-1`, `gateway-2`",
+    );
+    spoil(freeze, "lose_commits = 0").says(
+        "the number of lost commits is 0",
+        "lose_commits = 0",
+        "it may be 1 to",
+    );
+    spoil(freeze, "slow = \"gateway-1 -> databse\"\nby = \"1s\"").says(
+        "unknown host `databse`",
+        "slow = \"gateway-1 -> databse\"",
+        "did you mean `database`?",
+    );
+    spoil(freeze, "slow = \"gateway-1 -> database\"").says(
+        "the delay does not say how long",
+        "slow = \"gateway-1 -> database\"",
+        "add `by`",
+    );
+}
+
+#[test]
+fn a_producer_that_never_comes_back() {
+    spoil("crash = \"gateway-1\"", "crash = \"producer\"").underlines("\"producer\"").says(
+        "the producer cannot crash: its steps would never end",
+        "crash = \"producer\"",
+        "crash a gateway",
+    );
+    spoil("freeze = \"gateway-2\"\nthaw = \"40s\"", "freeze = \"producer\"").says(
+        "the producer freezes for good: its steps would never end",
+        "freeze = \"producer\"",
+        "add `thaw`",
+    );
+}
+
+#[test]
+fn answers_that_come_at_once_or_never() {
+    spoil("status = 500", "status = 500\nafter = \"0s\"").says(
+        "the pause before the answer lasts no time",
+        "after = \"0s\"",
+        "`1ms`",
+    );
+    spoil("status = 500", "status = 500\nafter = \"24h + 1s\"").says(
+        "the provider thinks for 24h + 1s",
+        "after = \"24h + 1s\"",
+        "up to 24h",
+    );
+}
+
+#[test]
+fn expected_answers_that_cannot_be() {
+    let effects = "effects = { cart-7 = 1 }";
+    spoil(effects, "answers = { cart7 = [\"200\"] }").underlines("cart7").says(
+        "no step sends `cart7`",
+        "answers = { cart7 = [\"200\"] }",
+        "did you mean `cart-7`?",
+    );
+    for answer in ["", "2000", "OK", "200 ", "none", "none ", "look-up", "look-up sent", "resolve 4o9"] {
+        let line = format!("answers = {{ cart-7 = [\"200 replay\", \"{answer}\"] }}");
+        spoil(effects, &line).underlines(&format!("\"{answer}\"")).says(
+            &format!("`{answer}` is no answer"),
+            &line,
+            "`504 outcome-unknown`",
+        );
+    }
+    let all = [
+        "200",
+        "200 replay",
+        "504 outcome-unknown",
+        "none timeout",
+        "look-up 200 sent",
+        "look-up 404",
+        "look-up none",
+        "resolve 409 too-early",
+    ];
+    let good = GOOD.replace(effects, &format!("answers = {{ cart-7 = {all:?} }}"));
+    Scenario::parse("x.toml", &good).expect("all of these can be met");
+}
+
+#[test]
 fn limits() {
     spoil("times = 2", "times = 0").says(
         "`times` is 0",

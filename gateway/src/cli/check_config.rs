@@ -109,6 +109,10 @@ fn promises(policy: &Policy, ability: Ability) -> Vec<String> {
         Ability::Queryable => {
             promises.push("what is `unknown` is looked up at the provider by our reference (S10)".into());
         }
+        Ability::Echoing => {
+            promises
+                .push("what is `unknown` is settled by a status that bears our reference (S10, W11)".into());
+        }
         Ability::Opaque => {}
     }
     promises

@@ -11,6 +11,7 @@ use std::{
 use onceproof_gateway::{
     gateway::GatewayConfig,
     http::Instance,
+    inbound::{Endpoint, Inbound, Scheme},
     policy::{Policy, PolicyError},
     provider::{Ability, ProviderConfig},
     spool::Spool,
@@ -29,7 +30,17 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Of the SQLite file.
     pub store: PathBuf,
+    /// A hint, beside the truth in the store (W5).
+    pub redis: Option<Redis>,
     pub gateway: GatewayConfig,
+}
+
+/// Where a Redis is.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Redis {
+    pub host: String,
+    pub port: u16,
 }
 
 #[derive(Deserialize)]
@@ -52,6 +63,22 @@ struct File {
     provider: Provider,
     #[serde(default, rename = "instance")]
     instances: Vec<Spanned<Tenant>>,
+    #[serde(default, rename = "webhook")]
+    webhooks: Vec<Spanned<Webhook>>,
+    redis: Option<Redis>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Webhook {
+    provider: String,
+    scheme: Spanned<String>,
+    secret: Option<Secret>,
+    secret_env: Option<Spanned<String>>,
+    verify_token: Option<Secret>,
+    verify_token_env: Option<Spanned<String>>,
+    /// Which instance answers.
+    instance: String,
 }
 
 #[derive(Deserialize)]
@@ -123,16 +150,20 @@ fn parse(text: &str, folder: &Path, environment: Environment<'_>) -> Result<Conf
     let beside = store.parent().filter(|folder| !folder.as_os_str().is_empty());
     let beside = beside.unwrap_or_else(|| Path::new(".")).to_owned();
     let spool = file.spool.map_or(beside, |spool| folder.join(spool));
+    let instances = instances(file.instances, environment)?;
+    let endpoints = webhooks(file.webhooks, &instances, environment)?;
     Ok(Config {
         listen: file.listen,
         store,
+        redis: file.redis,
         gateway: GatewayConfig {
             policy: policy(&file.profile, file.policy)?,
-            instances: instances(file.instances, environment)?,
+            instances,
             account_token: token(file.account_token, file.account_token_env, environment)?,
             spool: Spool::Folder(spool),
             provider: provider(file.provider, environment)?,
             admin_token: token(file.admin_token, file.admin_token_env, environment)?,
+            inbound: (!endpoints.is_empty()).then(|| Inbound::new(endpoints)),
             port: file.listen.port(),
         },
     })
@@ -184,6 +215,44 @@ fn instances(tenants: Vec<Spanned<Tenant>>, environment: Environment<'_>) -> Res
     Ok(instances)
 }
 
+fn webhooks(
+    webhooks: Vec<Spanned<Webhook>>,
+    instances: &[Instance],
+    environment: Environment<'_>,
+) -> Result<Vec<Endpoint>, Mistake> {
+    let mut endpoints: Vec<Endpoint> = Vec::new();
+    for webhook in webhooks {
+        let place = Spanned::new(webhook.span(), ());
+        let webhook = webhook.into_inner();
+        let Webhook { provider, instance, .. } = &webhook;
+        if !is_plain(provider) || endpoints.iter().any(|known| known.provider == *provider) {
+            let what = "expected one webhook of this `provider`, of 1 to 64 letters, digits, `-` or `_`";
+            return Err(Mistake::at(&place, what));
+        }
+        if instances.iter().all(|known| known.id != *instance) {
+            return Err(Mistake::at(&place, format!("expected an instance `{instance}`, and there is none")));
+        }
+        let secret = token(webhook.secret, webhook.secret_env, environment)?.filter(|it| !it.is_empty());
+        endpoints.push(Endpoint {
+            provider: webhook.provider,
+            scheme: scheme(&webhook.scheme)?,
+            secret: secret.ok_or_else(|| Mistake::at(&place, "expected `secret` or `secret_env`"))?,
+            verify_token: token(webhook.verify_token, webhook.verify_token_env, environment)?,
+            instance: webhook.instance,
+        });
+    }
+    Ok(endpoints)
+}
+
+fn scheme(name: &Spanned<String>) -> Result<Scheme, Mistake> {
+    match name.get_ref().as_str() {
+        "hub" => Ok(Scheme::Hub),
+        "stripe" => Ok(Scheme::Stripe),
+        "standard-webhooks" => Ok(Scheme::StandardWebhooks),
+        _ => Err(Mistake::at(name, "expected \"hub\", \"stripe\" or \"standard-webhooks\"")),
+    }
+}
+
 fn provider(provider: Provider, environment: Environment<'_>) -> Result<ProviderConfig, Mistake> {
     let retention = match &provider.key_retention {
         None => Duration::from_secs(24 * 3600),
@@ -193,9 +262,10 @@ fn provider(provider: Provider, environment: Environment<'_>) -> Result<Provider
     let ability = match provider.ability.get_ref().as_str() {
         "keyed" => Ability::Keyed { retention },
         "queryable" => Ability::Queryable,
+        "echoing" => Ability::Echoing,
         "opaque" => Ability::Opaque,
         _ => {
-            let what = "expected \"keyed\", \"queryable\" or \"opaque\"";
+            let what = "expected \"keyed\", \"queryable\", \"echoing\" or \"opaque\"";
             return Err(Mistake::at(&provider.ability, what));
         }
     };
@@ -240,6 +310,11 @@ id = "loja-1"
 phone_number_id = "15550001"
 token = "secret"
 next_token_env = "NEXT"
+[[webhook]]
+provider = "meta"
+scheme = "hub"
+secret = "signs"
+instance = "loja-1"
 "#;
 
     fn parse_text(text: &str) -> Result<Config, Mistake> {
@@ -254,13 +329,18 @@ next_token_env = "NEXT"
         assert_eq!(config.gateway.spool, Spool::Folder("/etc/onceproof".into()));
         assert_eq!(config.gateway.policy.name, "strict");
         assert_eq!(config.gateway.instances[0].tokens, ["secret", "other"]);
+        assert_eq!(config.gateway.inbound.as_ref().unwrap().endpoints[0].scheme, Scheme::Hub);
         let printed = format!("{config:?}");
+        assert!(!printed.contains("signs"), "{printed}");
         assert!(!printed.contains("\"secret\"") && !printed.contains("\"other\""), "{printed}");
     }
 
     #[test]
     fn mistakes_name_their_line_and_never_a_token() {
         for (from, to, line, expected) in [
+            ("\"hub\"", "\"hubb\"", 14, "expected \"hub\""),
+            ("instance = \"loja-1\"", "instance = \"loja-2\"", 12, "expected an instance `loja-2`"),
+            ("secret = \"signs\"", "", 12, "expected `secret`"),
             ("store =", "stor =", 2, "unknown field `stor`"),
             ("\"keyed\"", "\"clever\"", 6, "expected \"keyed\""),
             ("\"secret\"", "12345678", 10, "a token has to be a string"),

@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode, header::AUTHORIZATION};
 use subtle::{Choice, ConstantTimeEq};
 
 use super::Problem;
-use crate::message::ACCOUNT;
+use crate::store::Whose;
 
 /// The longest id of an instance that is not configured.
 const MAX_ID: usize = 64;
@@ -70,16 +70,18 @@ impl Access {
         }
     }
 
-    /// Every instance whose token the request bears, where the path names none; the account's is [`ACCOUNT`], whose
-    /// records are those of the instances that it made.
-    pub(super) fn instances_of(&self, headers: &HeaderMap) -> Result<Vec<String>, Problem> {
+    /// Whose messages the request may see, by its token alone: the path names no instance (S11). The account sees what
+    /// it made: instances, and what they sent.
+    pub(super) fn whose(&self, headers: &HeaderMap) -> Result<Whose, Problem> {
+        if self.account(headers).is_ok() {
+            return Ok(Whose::NotOf { instances: self.instances.keys().cloned().collect() });
+        }
         let token = bearer_token(headers).ok_or_else(Problem::unauthorized)?;
         let theirs = self.instances.values().filter(|instance| is_one_of(token, &instance.tokens));
-        let account = self.account(headers).is_ok().then(|| ACCOUNT.to_owned());
-        let ids: Vec<String> = theirs.map(|instance| instance.id.clone()).chain(account).collect();
-        match ids.is_empty() {
+        let instances: Vec<String> = theirs.map(|instance| instance.id.clone()).collect();
+        match instances.is_empty() {
             true => Err(Problem::unauthorized()),
-            false => Ok(ids),
+            false => Ok(Whose::Of { instances }),
         }
     }
 

@@ -1,4 +1,6 @@
-//! The operator's routes: what is unknown, and settling it by their word.
+//! The operator's routes: what is unknown, and settling it by their word; what is dead, and redriving it.
+
+mod dead_letters;
 
 use std::{
     sync::Arc,
@@ -19,7 +21,7 @@ use super::{Problem, api::Api, content, status::respond};
 use crate::{
     policy::as_ms,
     send::sent_by_word,
-    store::{Reply, Slot, Sought, State as RecordState, StoreError, Unsettled},
+    store::{Reply, Slot, Sought, State as RecordState, StoreError, Unsettled, Whose},
 };
 
 /// The most records that are listed at a time.
@@ -46,6 +48,7 @@ pub(super) fn routes() -> Router<Arc<Api>> {
     Router::new()
         .route("/admin/unknown", get(list))
         .route("/admin/unknown/{reference}/resolve", post(resolve))
+        .merge(dead_letters::routes())
 }
 
 async fn list(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response<Body> {
@@ -97,7 +100,10 @@ impl Api {
         let protocol = &self.protocol;
         let slot = self.slot_of(reference).await?;
         let reply = match word {
-            As::Sent => protocol.ledger.resolve_sent(&slot, reference, sent_by_word(reference)).await,
+            As::Sent => {
+                let answer = sent_by_word(&slot, reference);
+                protocol.ledger.resolve_sent(&slot, reference, answer).await
+            }
             As::NotSent => protocol.ledger.resolve_not_sent(&slot, reference).await,
         };
         match reply {
@@ -125,9 +131,9 @@ impl Api {
 
     async fn slot_of(&self, reference: &str) -> Result<Slot, Problem> {
         let sought = Sought::Message { id: reference.to_owned() };
-        match self.protocol.ledger.find(sought, None).await {
+        match self.protocol.ledger.find(sought, Whose::Anybodys).await {
             // Not by the provider's id: a message that has one is settled.
-            Ok(Reply::Found { slot, view }) if view.reference.as_deref() == Some(reference) => Ok(slot),
+            Ok(Reply::Found { slot, view, .. }) if view.reference.as_deref() == Some(reference) => Ok(slot),
             Ok(Reply::Found { .. } | Reply::Absent) => Err(Problem::unknown_message()),
             other => Err(store_failure(other)),
         }

@@ -20,6 +20,7 @@ use super::{
     status,
 };
 use crate::{
+    inbound::{self, Receiver},
     key,
     message::{self, INSTANCES_SCOPE},
     send::{Protocol, SendRequest},
@@ -34,11 +35,13 @@ pub(crate) struct Api {
     pub(crate) protocol: Arc<Protocol>,
     pub(crate) access: Access,
     pub(crate) forms: Forms,
+    /// Without one there are no webhooks.
+    pub(crate) receiver: Option<Receiver>,
 }
 
 /// `POST {prefix}/instances/{id}/{route}` for each of the seven routes, and `POST {prefix}/instances`.
 pub(crate) fn router(api: Arc<Api>) -> Router {
-    let mut router = Router::new().merge(status::routes()).merge(admin::routes());
+    let mut router = Router::new().merge(status::routes()).merge(admin::routes()).merge(inbound::routes());
     for prefix in PREFIXES {
         for route in Route::ALL {
             let send =

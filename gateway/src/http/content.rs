@@ -71,7 +71,7 @@ pub(super) fn is_form(headers: &HeaderMap) -> bool {
 }
 
 /// Reads a body of at most `limit` bytes.
-pub(super) async fn whole(world: &dyn World, limit: usize, body: Body) -> Result<Bytes, Problem> {
+pub(crate) async fn whole(world: &dyn World, limit: usize, body: Body) -> Result<Bytes, Problem> {
     let whole = Limited::new(body, limit).collect();
     match within(world, BODY_PATIENCE, whole).await {
         Some(Ok(body)) => Ok(body.to_bytes()),

@@ -11,6 +11,8 @@ mod problem;
 mod route;
 mod serve;
 mod status;
+#[cfg(test)]
+mod tests;
 
 pub use access::Instance;
 pub use form::{CONCURRENT_FORMS, MAX_FORM};
@@ -19,5 +21,7 @@ pub use serve::{serve, serve_on, serve_until};
 
 pub(crate) use access::Access;
 pub(crate) use api::{Api, router};
+pub(crate) use content::whole;
 pub(crate) use form::{FormFile, Forms};
 pub(crate) use problem::Problem;
+pub(crate) use status::respond;

@@ -22,6 +22,13 @@
 //! | `outcome-unknown` | 504, or 502 where it is stored | the message may have been sent; `reference` and `statusUrl` tell more (S10, S11) |
 //! | `unknown-message` | 404 | there is no record of such a message (S11) |
 //! | `too-early`, `settled`, `not-unknown` | 409, 409, 404 | the operator's word does not settle the message (yet) |
+//! | `bad-signature` | 400 | a webhook's signature is missing, wrong or too old (W2); there is no trace of it |
+//! | `bad-event` | 400 | a webhook is not JSON, or has no id that can be one (W3); there is no trace of it |
+//! | `too-many-items` | 413 | a batch has more items than one transaction takes (W4) |
+//! | `not-verified` | 403 | the handshake's token is missing or wrong (W2) |
+//! | `unknown-provider` | 404 | there is no webhook of this provider |
+//! | `not-owned` | 503 | the store did not confirm in time that it has the event (W6) |
+//! | `unknown-letter`, `not-dead`, `too-old` | 404, 409, 409 | the dead letter is not there, not dead (any more), or past the age at which it is redriven (W8) |
 
 use bytes::Bytes;
 use http::{

@@ -12,8 +12,11 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Response, header::CONTENT_TYPE};
 use serde_json::{Value, json};
 
-use super::{Problem, api::Api};
-use crate::store::{Reply, Slot, Sought, State as RecordState, View};
+use super::{Problem, api::Api, route::Route};
+use crate::{
+    message::INSTANCES_SCOPE,
+    store::{Delivery, Reply, Slot, Sought, State as RecordState, View, Whose},
+};
 
 /// Route and key of a key's status are percent-encoded, so that each is one segment.
 pub(super) fn routes() -> Router<Arc<Api>> {
@@ -28,9 +31,9 @@ async fn by_message(
     headers: HeaderMap,
 ) -> Response<Body> {
     let answer = async {
-        let instances = api.access.instances_of(&headers)?;
+        let whose = api.access.whose(&headers)?;
         let Path(id) = id.map_err(|_| Problem::unknown_message())?;
-        api.look_up(Sought::Message { id }, instances).await
+        api.look_up(Sought::Message { id }, whose).await
     };
     respond(answer.await)
 }
@@ -42,15 +45,23 @@ async fn by_key(
 ) -> Response<Body> {
     let answer = async {
         let Path((instance, route, key)) = names.map_err(|_| Problem::unknown_message())?;
-        api.access.sender(&instance, &headers)?;
-        let slot = Slot { scope: format!("{instance}/{route}"), key };
-        api.look_up(Sought::Key { slot }, vec![instance]).await
+        let scope = format!("{instance}/{route}");
+        if scope == INSTANCES_SCOPE {
+            api.access.account(&headers)?;
+        } else {
+            api.access.sender(&instance, &headers)?;
+            // Two instances have no scope of a known route in common.
+            if Route::ALL.iter().all(|known| known.name() != route) {
+                return Err(Problem::unknown_message());
+            }
+        }
+        api.look_up(Sought::Key { slot: Slot { scope, key } }, Whose::Anybodys).await
     };
     respond(answer.await)
 }
 
 /// A JSON answer, or the problem.
-pub(super) fn respond(answer: Result<Value, Problem>) -> Response<Body> {
+pub(crate) fn respond(answer: Result<Value, Problem>) -> Response<Body> {
     let response = match answer {
         Ok(value) => {
             let mut response = Response::new(Bytes::from(value.to_string()));
@@ -63,16 +74,16 @@ pub(super) fn respond(answer: Result<Value, Problem>) -> Response<Body> {
 }
 
 impl Api {
-    async fn look_up(&self, sought: Sought, instances: Vec<String>) -> Result<Value, Problem> {
-        match self.protocol.ledger.find(sought, Some(instances)).await {
-            Ok(Reply::Found { view, .. }) => Ok(status(&view)),
+    async fn look_up(&self, sought: Sought, whose: Whose) -> Result<Value, Problem> {
+        match self.protocol.ledger.find(sought, whose).await {
+            Ok(Reply::Found { view, delivery, .. }) => Ok(status(&view, delivery)),
             Ok(_) => Err(Problem::unknown_message()),
             Err(error) => Err(Problem::store_unavailable(error)),
         }
     }
 }
 
-fn status(view: &View) -> Value {
+fn status(view: &View, delivery: Option<Delivery>) -> Value {
     let is_error = view.answer.as_ref().is_some_and(|answer| !(200..300).contains(&answer.status));
     let status = match view.state {
         RecordState::Claimed | RecordState::Dispatching => "sending",
@@ -81,5 +92,31 @@ fn status(view: &View) -> Value {
         RecordState::Done if is_error => "failed",
         RecordState::Done | RecordState::Tombstone => "sent",
     };
-    json!({ "status": status, "reference": view.reference, "messageId": view.message_id })
+    let mut told = json!({ "status": status, "reference": view.reference, "messageId": view.message_id });
+    if let Some(delivery) = delivery {
+        told["delivery"] = json!(delivery);
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::send::sent;
+
+    #[test]
+    fn a_stored_error_is_failed_and_not_sent() {
+        let view = |answer| View {
+            state: RecordState::Done,
+            claim_id: "c".into(),
+            token: 1,
+            reference: Some("r".into()),
+            answer: Some(answer),
+            message_id: None,
+        };
+        let slot = Slot { scope: "loja-1/messages/text".into(), key: "k".into() };
+        let error = Problem::outcome_unknown(http::StatusCode::GATEWAY_TIMEOUT, "r", "").to_stored();
+        assert_eq!(status(&view(error), None)["status"], "failed");
+        assert_eq!(status(&view(sent(&slot, "m1")), None)["status"], "sent");
+    }
 }

@@ -9,7 +9,7 @@ mod simple;
 
 pub use instance::instance;
 pub use media::{MediaKind, media};
-pub use order::{ACCOUNT, Attachment, INSTANCES_SCOPE, Made, Order};
+pub use order::{Attachment, INSTANCES_SCOPE, Made, Order};
 pub use simple::{contact, location, text};
 
 pub use general::message;

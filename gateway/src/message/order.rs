@@ -5,9 +5,6 @@ use serde_json::{Map, Value, json};
 
 use crate::{provider::Outbound, spool::Spooled};
 
-/// The first part of [`INSTANCES_SCOPE`], where that of a message is its instance: no instance may have this id.
-pub const ACCOUNT: &str = "account";
-
 /// What keys of `POST /{prefix}/instances` are unique in. No message's scope is the same: those end with a route that
 /// begins with `messages`.
 pub const INSTANCES_SCOPE: &str = "account/instances";

@@ -48,6 +48,7 @@ impl Policy {
         self.check_periods(&mut findings);
         self.check_ability(ability, &mut findings);
         self.check_horizon(&mut findings);
+        self.check_events(&mut findings);
         self.check_choices(&mut findings);
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
         findings
@@ -110,6 +111,10 @@ impl Policy {
                 &[],
                 "what the provider does not find stays unknown until the operator settles it (S10)",
             )),
+            Ability::Echoing => findings.push(warned(
+                &[],
+                "what no status of the provider tells of stays unknown until the operator settles it (S10, W11)",
+            )),
             Ability::Opaque => findings.push(warned(
                 &[],
                 "the provider takes no key and cannot be asked: what is unknown stays so until the operator settles \
@@ -135,6 +140,34 @@ impl Policy {
                     ),
                 ));
             }
+        }
+    }
+
+    /// The same for the ids of events, and what keeps a worker's lease its own (M3, W1, W5, W7, W8).
+    fn check_events(&self, findings: &mut Vec<Finding>) {
+        let needed = self.sender_window + self.redrive_window + self.skew;
+        if self.inbox_kept < needed {
+            findings.push(warned(
+                &["inbox_kept", "sender_window", "redrive_window", "skew"],
+                format!(
+                    "the id of an event is known for {}, and the event may come or be redriven for {}: after that it is a \
+                     second event (M3, W1)",
+                    plain(self.inbox_kept),
+                    plain(needed)
+                ),
+            ));
+        }
+        if self.inbox_kept < self.hint_ttl {
+            findings.push(warned(
+                &["hint_ttl", "inbox_kept"],
+                "a hint outlives the ids that it stands for, and swallows an event that counts as new (W5)",
+            ));
+        }
+        if self.lease <= self.heartbeat {
+            findings.push(refused(
+                &["heartbeat", "lease"],
+                "a worker's lease is out before it is ever prolonged (W7)",
+            ));
         }
     }
 
@@ -229,6 +262,13 @@ mod tests {
         let findings = policy("tombstone = \"13d\"\nttl_by_route = { messages = \"2d\" }").check(KEYED);
         assert_eq!(findings.len(), 1);
         assert!(findings[0].to_string().contains("M3"), "{}", findings[0]);
+    }
+
+    #[test]
+    fn the_ids_of_events_outlive_their_senders_and_their_redrives() {
+        assert_eq!(fields(&policy("inbox_kept = \"21d\""), KEYED), [(Severity::Warned, "inbox_kept")]);
+        assert_eq!(fields(&policy("hint_ttl = \"31d\""), KEYED), [(Severity::Warned, "hint_ttl")]);
+        assert_eq!(fields(&policy("heartbeat = \"30s\""), KEYED), [(Severity::Refused, "heartbeat")]);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub enum Ability {
     },
     /// It takes no key, and tells by our reference what it sent: "found" is proof, "not found" is none.
     Queryable,
+    /// It takes no key and cannot be asked, and its status webhooks give our reference back, which is proof (W11).
+    Echoing,
     /// It takes no key, and cannot be asked.
     Opaque,
 }

@@ -33,13 +33,18 @@ pub(super) fn made(made: Made, id: &str) -> StoredAnswer {
     StoredAnswer { status: status.as_u16(), headers, body: body.to_string(), message_id: Some(id.to_owned()) }
 }
 
-/// The answer to a message of which the operator says that it was sent, under an id that nobody knows.
-pub(crate) fn sent_by_word(reference: &str) -> StoredAnswer {
-    StoredAnswer {
-        body: json!({ "messageId": null, "status": "sent", "reference": reference }).to_string(),
-        message_id: None,
-        ..made(Made::Message, reference)
-    }
+/// The answer to what the operator says was made under this key, with an id that nobody knows.
+pub(crate) fn sent_by_word(slot: &Slot, reference: &str) -> StoredAnswer {
+    let (status, body) = match Made::in_scope(&slot.scope) {
+        Made::Message => {
+            (StatusCode::OK, json!({ "messageId": null, "status": "sent", "reference": reference }))
+        }
+        Made::Instance => {
+            (StatusCode::CREATED, json!({ "instanceId": null, "status": "created", "reference": reference }))
+        }
+    };
+    let headers = vec![(CONTENT_TYPE.to_string(), "application/json".to_owned())];
+    StoredAnswer { status: status.as_u16(), headers, body: body.to_string(), message_id: None }
 }
 
 /// A stored answer on its way to whoever asked first.

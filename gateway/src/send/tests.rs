@@ -36,7 +36,7 @@ fn start(
     ability: Ability,
 ) -> (Arc<Protocol>, tokio::task::JoinHandle<()>) {
     let config = ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
-    let Parts { protocol, sweeper } = assemble(world.clone(), store.clone(), policy, config);
+    let Parts { protocol, sweeper, work_alarm: _ } = assemble(world.clone(), store.clone(), policy, config);
     (Arc::new(protocol), tokio::spawn(sweeper.run()))
 }
 
@@ -387,6 +387,19 @@ async fn a_provider_that_comes_back_after_an_hour_is_still_asked() {
     house.provider.becomes(Behaviour::Accepts);
     pass(seconds(120)).await;
     assert_eq!(house.states(), [State::Done]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gateway_that_comes_back_late_asks_more_than_once() {
+    let mut house = House::build("strict", Ability::Queryable, &[]);
+    house.sweeper.abort();
+    house.provider.becomes(Behaviour::ActsUnseen);
+    house.expect("a", 504, "outcome-unknown").await;
+    pass(seconds(3600)).await;
+    house.upgrade("");
+    pass(seconds(24 * 3600)).await;
+    assert_eq!(house.provider.queries(), 8);
+    assert_eq!(house.states(), [State::Unknown]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::{Delivery, EventCommand, EventReply};
+
 /// What a key is unique in, and the key: one tenant's key never meets another's (S9).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Slot {
@@ -226,8 +228,8 @@ pub enum Command {
     Find {
         /// By what it is known.
         sought: Sought,
-        /// Whose it may be: another's counts as absent. `None` is the operator, who sees all.
-        instances: Option<Vec<String>>,
+        /// Whose it may be: another's counts as absent.
+        whose: Whose,
         /// The asking host's clock.
         now_ms: i64,
         /// A lease is out only at its end plus this.
@@ -258,6 +260,8 @@ pub enum Command {
         /// The most records to list.
         limit: u32,
     },
+    /// About an event.
+    Event(EventCommand),
 }
 
 /// By what a record is known.
@@ -273,6 +277,24 @@ pub enum Sought {
     Message {
         /// Either.
         id: String,
+    },
+}
+
+/// Whose records count in a look-up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "whose", rename_all = "kebab-case")]
+pub enum Whose {
+    /// Everybody's: the asker may see the key, or is the operator.
+    Anybodys,
+    /// Messages of these instances.
+    Of {
+        /// Their ids.
+        instances: Vec<String>,
+    },
+    /// Whatever is not a message of these instances: the account's, which owns the others.
+    NotOf {
+        /// Their ids.
+        instances: Vec<String>,
     },
 }
 
@@ -315,7 +337,8 @@ impl Command {
             | Self::BeginQuery { .. }
             | Self::Sweep { .. }
             | Self::Find { .. }
-            | Self::ListUnknown { .. } => None,
+            | Self::ListUnknown { .. }
+            | Self::Event(_) => None,
         }
     }
 
@@ -329,6 +352,7 @@ impl Command {
             Self::ReleaseAsked { settle_token, .. } | Self::AskLater { settle_token, .. } => {
                 Some(*settle_token)
             }
+            Self::Event(command) => command.token(),
             _ => None,
         }
     }
@@ -409,6 +433,9 @@ pub enum Reply {
         slot: Slot,
         /// What it says.
         view: View,
+        /// How far the message has come, if a status said so (W11).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        delivery: Option<Delivery>,
     },
     /// A request may still be alive.
     TooEarly {
@@ -433,6 +460,8 @@ pub enum Reply {
         /// Tombstones that are gone.
         forgotten: Vec<Slot>,
     },
+    /// About an event.
+    Event(EventReply),
 }
 
 /// An unknown record, as the operator sees it.
@@ -456,6 +485,9 @@ pub struct Answer {
     pub reply: Reply,
     /// The earliest time at which a sweep or a re-ask has something to do, in the clock of the writers.
     pub next_due_ms: Option<i64>,
+    /// The earliest time at which a worker has something to do. Apart from the other: who works need not sweep.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_work_ms: Option<i64>,
 }
 
 /// Why there is no answer.

@@ -1,6 +1,8 @@
 //! What every store must do: every command, every fencing condition.
 
-use super::{Answer, Command, Reply, Slot, Sought, SqliteStore, State, StoredAnswer, Unsettled, View, Word};
+use super::{
+    Answer, Command, Reply, Slot, Sought, SqliteStore, State, StoredAnswer, Unsettled, View, Whose, Word,
+};
 
 const LEASE_MS: i64 = 30_000;
 const SKEW_MS: i64 = 5_000;
@@ -148,9 +150,13 @@ impl Desk {
     }
 
     fn find(&mut self, sought: Sought, instance: &str, now_ms: i64) -> Reply {
-        let instances = Some(vec![instance.to_owned()]);
+        let whose = Whose::Of { instances: vec![instance.to_owned()] };
+        self.find_of(sought, whose, now_ms)
+    }
+
+    fn find_of(&mut self, sought: Sought, whose: Whose, now_ms: i64) -> Reply {
         let tombstone_ms = self.tombstone_ms;
-        self.ask(Command::Find { sought, instances, now_ms, skew_ms: SKEW_MS, tombstone_ms }).reply
+        self.ask(Command::Find { sought, whose, now_ms, skew_ms: SKEW_MS, tombstone_ms }).reply
     }
 
     fn find_message(&mut self, id: &str, now_ms: i64) -> Reply {
@@ -586,6 +592,12 @@ fn a_message_of_two_tenants_is_found_by_each() {
         let found = view(desk.find(Sought::Message { id: "m1".into() }, instance, 1));
         assert_eq!(found.reference.as_deref(), Some(instance));
     }
+    let by_id = Sought::Message { id: "m1".into() };
+    let not_of = |ids: &[&str]| Whose::NotOf { instances: ids.iter().map(|id| (*id).into()).collect() };
+    let found = view(desk.find_of(by_id.clone(), not_of(&["loja-1"]), 1));
+    assert_eq!(found.reference.as_deref(), Some("loja-2"));
+    assert_eq!(desk.find_of(by_id.clone(), not_of(&["loja-1", "loja-2"]), 1), Reply::Absent);
+    assert!(matches!(desk.find_of(by_id, Whose::Anybodys, 1), Reply::Found { .. }));
 }
 
 #[test]
@@ -724,7 +736,8 @@ fn commands_and_answers_survive_the_wire() {
     let command = Command::Release { slot: desk.slot.clone(), token, now_ms: -1 };
     let frame = super::wire::encode(&command).unwrap();
     assert_eq!(serde_json::from_slice::<Command>(&frame[4..]).unwrap(), command);
-    let outcome: super::wire::Outcome = Ok(Answer { reply: desk.begin_ask(1, 0, 0), next_due_ms: Some(7) });
+    let outcome: super::wire::Outcome =
+        Ok(Answer { reply: desk.begin_ask(1, 0, 0), next_due_ms: Some(7), next_work_ms: None });
     let frame = super::wire::encode(&outcome).unwrap();
     assert_eq!(serde_json::from_slice::<super::wire::Outcome>(&frame[4..]).unwrap(), outcome);
 }

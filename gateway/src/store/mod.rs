@@ -6,6 +6,9 @@ mod command;
 mod contract;
 mod disk;
 mod embedded;
+mod event;
+#[cfg(test)]
+mod event_contract;
 mod remote;
 #[cfg(test)]
 mod remote_tests;
@@ -19,6 +22,7 @@ pub use choose::for_policy;
 pub use command::*;
 pub use disk::DiskStore;
 pub use embedded::EmbeddedStore;
+pub use event::*;
 pub use remote::RemoteStore;
-pub use rows::Record;
+pub use rows::{Record, Waiting};
 pub use sqlite::{OpenError, SqliteStore};

@@ -158,7 +158,8 @@ async fn a_connection_that_the_store_closed_while_idle_costs_nothing() {
     let mut far = wires.pipe();
     let serve_once = async move {
         let _: Option<Command> = wire::read_frame(&mut far).await.unwrap();
-        let absent: wire::Outcome = Ok(Answer { reply: Reply::Absent, next_due_ms: None });
+        let absent: wire::Outcome =
+            Ok(Answer { reply: Reply::Absent, next_due_ms: None, next_work_ms: None });
         wire::write_frame(&mut far, &absent).await.unwrap();
     };
     let (result, ()) = tokio::join!(store.execute(read()), serve_once);

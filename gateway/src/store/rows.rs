@@ -5,7 +5,7 @@ use rusqlite::{
     types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef},
 };
 
-use super::{Slot, State, StoredAnswer, View};
+use super::{Queue, Slot, State, StoredAnswer, View};
 
 /// A record as an inspection lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,21 @@ pub struct Record {
     /// The provider's id.
     pub message_id: Option<String>,
     /// When a sweep or a re-ask has something to do with it, in the clock of the writers.
+    pub due_ms: Option<i64>,
+}
+
+/// A job or an outbox row as an inspection lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// Where it waits.
+    pub queue: Queue,
+    /// The stable id of the event or the effect.
+    pub about: String,
+    /// `ready`, `leased`, `parked` or `dead`.
+    pub state: String,
+    /// Attempts that count.
+    pub attempts: u32,
+    /// When a worker has something to do with it, in the clock of the writers.
     pub due_ms: Option<i64>,
 }
 
@@ -115,4 +130,24 @@ pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<Record>> {
             })
         })?
         .collect()
+}
+
+/// Every job and every outbox row, by queue and id.
+pub(super) fn waiting(connection: &Connection) -> rusqlite::Result<Vec<Waiting>> {
+    let mut waiting = Vec::new();
+    for (queue, sql) in [
+        (
+            Queue::Job,
+            "SELECT provider || ':' || event_id || ':' || item, state, attempts, due_ms FROM job ORDER BY id",
+        ),
+        (Queue::Outbox, "SELECT effect, state, attempts, due_ms FROM outbox ORDER BY id"),
+    ] {
+        let mut statement = connection.prepare_cached(sql)?;
+        let rows = statement.query_map([], |row| {
+            let (about, state) = (row.get(0)?, row.get(1)?);
+            Ok(Waiting { queue, about, state, attempts: row.get(2)?, due_ms: row.get(3)? })
+        })?;
+        waiting.extend(rows.collect::<rusqlite::Result<Vec<_>>>()?);
+    }
+    Ok(waiting)
 }

@@ -39,6 +39,81 @@ const MIGRATIONS: &[&str] = &[
     CREATE INDEX record_message ON record (message_id) WHERE message_id IS NOT NULL;
     CREATE INDEX record_open ON record (first_dispatch_ms) WHERE state IN ('dispatching', 'unknown');
 ",
+    // Events (W1-W11). A parked row wakes by a trigger: whichever statement takes a record out of `unknown`, or gives it
+    // the reference that an echo waits for, none can forget it.
+    "
+    CREATE TABLE inbox (
+        provider TEXT NOT NULL,
+        endpoint TEXT NOT NULL,
+        event_id TEXT NOT NULL,
+        item TEXT NOT NULL,
+        subscriber TEXT NOT NULL,
+        received_ms INTEGER NOT NULL,
+        expires_ms INTEGER NOT NULL,
+        due_ms INTEGER NOT NULL,
+        PRIMARY KEY (provider, endpoint, event_id, item, subscriber)
+    ) WITHOUT ROWID;
+    CREATE INDEX inbox_due ON inbox (due_ms);
+    CREATE TABLE job (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        provider TEXT NOT NULL,
+        endpoint TEXT NOT NULL,
+        event_id TEXT NOT NULL,
+        item TEXT NOT NULL,
+        subscriber TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        state TEXT NOT NULL,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        token INTEGER,
+        due_ms INTEGER
+    );
+    CREATE INDEX job_due ON job (due_ms) WHERE due_ms IS NOT NULL;
+    CREATE INDEX job_parked ON job (event_id) WHERE state = 'parked';
+    CREATE TABLE outbox (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        effect TEXT NOT NULL UNIQUE,
+        scope TEXT NOT NULL,
+        key TEXT NOT NULL,
+        payload TEXT NOT NULL,
+        state TEXT NOT NULL,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        token INTEGER,
+        due_ms INTEGER
+    );
+    CREATE INDEX outbox_due ON outbox (due_ms) WHERE due_ms IS NOT NULL;
+    CREATE INDEX outbox_parked ON outbox (scope, key) WHERE state = 'parked';
+    CREATE TABLE dead_letter (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        queue TEXT NOT NULL,
+        row INTEGER NOT NULL,
+        payload TEXT NOT NULL,
+        error TEXT NOT NULL,
+        died_ms INTEGER NOT NULL,
+        UNIQUE (queue, row)
+    );
+    CREATE TABLE message_status (
+        message_id TEXT PRIMARY KEY,
+        status TEXT NOT NULL,
+        rank INTEGER NOT NULL,
+        due_ms INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX message_status_due ON message_status (due_ms);
+    CREATE TRIGGER record_settled AFTER UPDATE OF state ON record
+    WHEN OLD.state IN ('dispatching', 'unknown') AND NEW.state NOT IN ('dispatching', 'unknown')
+    BEGIN
+        UPDATE outbox SET state = 'ready', due_ms = 0
+        WHERE state = 'parked' AND scope = NEW.scope AND key = NEW.key;
+    END;
+    CREATE TRIGGER record_marked AFTER UPDATE OF reference ON record WHEN NEW.reference IS NOT NULL
+    BEGIN
+        UPDATE job SET state = 'ready', due_ms = 0 WHERE state = 'parked' AND event_id = NEW.reference;
+    END;
+    CREATE TRIGGER record_freed AFTER DELETE ON record WHEN OLD.state IN ('dispatching', 'unknown')
+    BEGIN
+        UPDATE outbox SET state = 'ready', due_ms = 0
+        WHERE state = 'parked' AND scope = OLD.scope AND key = OLD.key;
+    END;
+",
 ];
 
 /// Brings the database up to date. A database of a newer release is left alone.
@@ -56,6 +131,23 @@ pub(super) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
         transaction.execute_batch(&format!("PRAGMA user_version = {}", index + 1))?;
     }
     transaction.commit()
+}
+
+/// Empties every table, and begins the sequence anew.
+///
+/// # Errors
+/// What SQLite says.
+pub(super) fn clear(connection: &Connection) -> rusqlite::Result<()> {
+    let tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'";
+    let names: Vec<String> =
+        connection.prepare_cached(tables)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    for name in names.iter().filter(|name| *name != "sequence") {
+        connection.prepare_cached(&format!("DELETE FROM {name}"))?.execute([])?;
+    }
+    connection.prepare_cached("UPDATE sequence SET last = 0")?.execute([])?;
+    // The ids of jobs, outbox rows and dead letters.
+    connection.prepare_cached("DELETE FROM sqlite_sequence")?.execute([])?;
+    Ok(())
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<usize> {

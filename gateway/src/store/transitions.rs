@@ -3,13 +3,17 @@
 
 mod ask;
 mod claim;
+mod dead;
+mod events;
 mod find;
 mod horizon;
+mod lease;
 mod outcome;
+mod receive;
 mod resolve;
 mod sweep;
 
-use rusqlite::{Connection, OptionalExtension, Result, Row};
+use rusqlite::{Connection, Result, Row};
 
 use self::{ask::SettleLease, claim::Claim, horizon::Horizon, outcome::Keeping};
 use super::{Command, Reply, Slot, rows};
@@ -68,32 +72,55 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
         Command::AskLater { slot, settle_token, next_ask_ms, now_ms: _ } => {
             ask::ask_later(db, slot, *settle_token, *next_ask_ms)
         }
-        Command::Sweep { now_ms, skew_ms, tombstone_ms, askable, sweep_every_ms } => {
-            let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, *askable);
-            sweep::sweep(db, horizon, *sweep_every_ms)
-        }
-        Command::Find { sought, instances, now_ms, skew_ms, tombstone_ms } => {
+        Command::Sweep { now_ms, skew_ms, tombstone_ms, askable, sweep_every_ms } => match next(db)?.due_ms {
+            Some(due_ms) if due_ms <= *now_ms => {
+                let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, *askable);
+                sweep::sweep(db, horizon, *sweep_every_ms)
+            }
+            _ => Ok(sweep::nothing()),
+        },
+        Command::Find { sought, whose, now_ms, skew_ms, tombstone_ms } => {
             let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, false);
-            find::find(db, sought, instances.as_deref(), horizon)
+            find::find(db, sought, whose, horizon)
         }
         Command::Resolve { slot, reference, now_ms, skew_ms, word } => {
             let horizon = Horizon::new(*now_ms, *skew_ms, 0, false);
             resolve::resolve(db, slot, reference, word, horizon)
         }
         Command::ListUnknown { now_ms, skew_ms, limit } => find::list_unknown(db, *now_ms, *skew_ms, *limit),
+        Command::Event(command) => events::run(db, command),
     }
 }
 
-/// The earliest time at which a sweep or a re-ask has something to do.
-pub(super) fn next_due_ms(db: &Connection) -> Result<Option<i64>> {
-    db.prepare_cached("SELECT due_ms FROM record WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1")?
-        .query_row([], |row| row.get(0))
-        .optional()
+/// The earliest times at which something is to be done.
+pub(super) struct Next {
+    /// By a sweep or a re-ask.
+    pub(super) due_ms: Option<i64>,
+    /// By a worker.
+    pub(super) work_ms: Option<i64>,
+}
+
+/// What the store knows of the future: one statement, for every command asks for it.
+pub(super) fn next(db: &Connection) -> Result<Next> {
+    db.prepare_cached(
+        "SELECT (SELECT due_ms FROM record WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1),
+                (SELECT due_ms FROM inbox ORDER BY due_ms LIMIT 1),
+                (SELECT due_ms FROM message_status ORDER BY due_ms LIMIT 1),
+                (SELECT due_ms FROM job WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1),
+                (SELECT due_ms FROM outbox WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1)",
+    )?
+    .query_row([], |row| {
+        let due: [Option<i64>; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
+        let work: [Option<i64>; 2] = [row.get(3)?, row.get(4)?];
+        Ok(Next { due_ms: due.into_iter().flatten().min(), work_ms: work.into_iter().flatten().min() })
+    })
 }
 
 /// The next fencing token. No delete or sweep resets the sequence, so that none is ever used twice.
 fn next_token(db: &Connection) -> Result<i64> {
-    db.prepare_cached("UPDATE sequence SET last = last + 1 RETURNING last")?.query_row([], |row| row.get(0))
+    // Two statements in one transaction cost less than RETURNING, which makes a temporary table each time.
+    db.prepare_cached("UPDATE sequence SET last = last + 1")?.execute([])?;
+    db.prepare_cached("SELECT last FROM sequence")?.query_row([], |row| row.get(0))
 }
 
 /// SQL for the first sweep of what has expired, at or after a time: at a multiple of the period, so that one sweep

@@ -8,8 +8,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use super::{Answer, Command, StoreError};
 
-/// The longest frame, in bytes. A command carries at most one body and its answer.
-pub const MAX_FRAME: usize = 8 * 1024 * 1024;
+/// The longest frame, in bytes. A command carries at most one body and its answer, or what a webhook of 4 MiB holds, whose
+/// JSON is text within JSON here.
+pub const MAX_FRAME: usize = 16 * 1024 * 1024;
 
 /// What goes back for a [`Command`].
 pub type Outcome = Result<Answer, StoreError>;

@@ -15,6 +15,10 @@ use crate::{
 /// is no longer asked for.
 const INDEX_LAG: Duration = Duration::from_secs(5 * 60);
 
+/// However old a request is, it is asked for so often: a gateway that comes back late asks more than once, and a clock
+/// that is ahead does not end the asking while the request may still act. The pauses between add up to two minutes.
+const FEWEST_QUERIES: u32 = 8;
+
 /// How long a provider that does not answer is asked: longer than that, and its answer would hardly come.
 const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -63,11 +67,12 @@ impl Sweeper {
         }
     }
 
-    /// Looks again after a growing pause, or never once the request is older than `limit`: the record then stays
+    /// Looks again after a growing pause, or, once the request is older than `limit`, no more: the record then stays
     /// unknown, for not finding a message settles nothing.
     async fn look_again(&self, query: &Query, limit: Duration) {
         let again_ms = self.world.clock_ms().saturating_add(as_ms(backoff(query.queries)));
-        let next_ask_ms = (query.age_ms < as_ms(limit)).then_some(again_ms);
+        let is_hopeful = query.age_ms < as_ms(limit) || query.queries < FEWEST_QUERIES;
+        let next_ask_ms = is_hopeful.then_some(again_ms);
         let _ = self.ledger.ask_later(&query.slot, query.settle_token, next_ask_ms).await;
     }
 }

@@ -21,6 +21,9 @@ const PAIRS: usize = 9;
 /// How often each side of a pair plays its case: some tens of milliseconds.
 const REPEATS: usize = 30;
 
+#[global_allocator]
+static GLOBAL: onceproof::allocator::Allocator = onceproof::allocator::ALLOCATOR;
+
 fn main() -> ExitCode {
     // Cargo adds `--bench`.
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();

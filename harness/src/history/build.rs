@@ -22,7 +22,7 @@ pub(crate) struct Build {
 impl Build {
     /// The promise of `strict`, an opaque provider, and time zero.
     pub(crate) fn new() -> Self {
-        let promise = Promise { ttl_ms: DAY, tombstone_ms: 30 * DAY };
+        let promise = Promise { ttl_ms: DAY, tombstone_ms: 30 * DAY, event_ms: 30 * DAY };
         let header = Header {
             onceproof_history: VERSION,
             title: "by hand".into(),
@@ -187,6 +187,11 @@ impl Build {
         self.event("producer", Event::Resolve { op, verdict, status: Some(status), problem })
     }
 
+    pub(crate) fn redrive(self, op: &str, status: u16) -> Self {
+        let (op, status, problem) = (op.into(), Some(status), None);
+        self.event("producer", Event::Redrive { op, status, problem })
+    }
+
     pub(crate) fn query(self, reference: &str, found: bool) -> Self {
         self.event("whatsapp", Event::Query { reference: reference.into(), found })
     }
@@ -345,6 +350,76 @@ impl Build {
         self.idle(&[])
     }
 
+    /// A signed delivery of one event.
+    pub(crate) fn delivery(self, op: &str, call: u32) -> Self {
+        self.delivers(op, &[op], call, true)
+    }
+
+    /// A delivery whose signature is missing, wrong, or of other bytes.
+    pub(crate) fn unsigned(self, op: &str, call: u32) -> Self {
+        self.delivers(op, &[op], call, false)
+    }
+
+    pub(crate) fn delivers(self, op: &str, ops: &[&str], call: u32, signed: bool) -> Self {
+        let event = Event::Delivery {
+            op: op.into(),
+            ops: ops.iter().map(|op| (*op).into()).collect(),
+            status: None,
+            call,
+            attempt: 1,
+            to: "gateway-1".into(),
+            signed,
+        };
+        self.event("whatsapp", event)
+    }
+
+    /// A 200 to a delivery.
+    pub(crate) fn acknowledged(self, call: u32) -> Self {
+        self.delivery_answer(call, 200)
+    }
+
+    pub(crate) fn delivery_answer(self, call: u32, status: u16) -> Self {
+        let problem = (status == 400).then(|| "bad-signature".into());
+        let event = Event::DeliveryAnswer { op: self.op_of(call), call, status, problem };
+        self.event("whatsapp", event)
+    }
+
+    /// The store makes one event its own.
+    pub(crate) fn received(self, op: &str) -> Self {
+        let (store, ops) = ("database".into(), vec![op.into()]);
+        self.event("database", Event::Received { store, ops, new: 1, known: 0, dead: 0 })
+    }
+
+    /// A worker does this with the row of an event.
+    pub(crate) fn job(self, op: &str, what: &str, token: i64) -> Self {
+        self.waits("job", op, what, token, None)
+    }
+
+    /// A worker does this with the effect of an event, which is sent under a key.
+    pub(crate) fn outbox(self, op: &str, what: &str, token: i64, key: &str) -> Self {
+        self.waits("outbox", op, what, token, Some(key))
+    }
+
+    fn waits(self, queue: &str, op: &str, what: &str, token: i64, key: Option<&str>) -> Self {
+        let event = Event::Job {
+            store: "database".into(),
+            op: Some(op.into()),
+            queue: queue.into(),
+            id: 1,
+            what: what.into(),
+            attempt: None,
+            token: Some(token),
+            scope: key.map(|_| SCOPE.into()),
+            key: key.map(Into::into),
+        };
+        self.event("database", event)
+    }
+
+    pub(crate) fn dead_letter(self, op: &str) -> Self {
+        let why = "by hand".into();
+        self.event("harness", Event::DeadLetter { op: op.into(), why })
+    }
+
     /// The run is over, and these faults never struck.
     pub(crate) fn idle(self, faults: &[u32]) -> Self {
         let idle_faults = faults.to_vec();
@@ -354,7 +429,9 @@ impl Build {
     /// The operation of an earlier request.
     fn op_of(&self, of: u32) -> String {
         let mut ops = self.history.entries.iter().filter_map(|entry| match &entry.event {
-            Event::Request { op, call, .. } if *call == of => Some(op.clone()),
+            Event::Request { op, call, .. } | Event::Delivery { op, call, .. } if *call == of => {
+                Some(op.clone())
+            }
             _ => None,
         });
         ops.next().expect("a response has a request")

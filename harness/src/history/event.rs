@@ -42,6 +42,14 @@ pub struct Promise {
     pub ttl_ms: u64,
     /// How long a repetition is refused after that.
     pub tombstone_ms: u64,
+    /// How long the id of an event is known, from its receipt (W1).
+    #[serde(default = "thirty_days")]
+    pub event_ms: u64,
+}
+
+/// What `strict` promises, for a history that does not say.
+fn thirty_days() -> u64 {
+    30 * 24 * 60 * 60 * 1000
 }
 
 /// What a provider can do for whoever lost its answer.
@@ -52,6 +60,8 @@ pub enum Ability {
     Keyed,
     /// It takes no key, but can be asked whether it has a message: "found" settles, "not found" never does.
     Queryable,
+    /// It takes no key and cannot be asked, but its statuses bear our reference, which proves the send (W11).
+    Echoing,
     /// It takes no key and cannot be asked: what is lost stays unknown.
     Opaque,
 }
@@ -63,6 +73,7 @@ impl Ability {
         match self {
             Self::Keyed => "keyed",
             Self::Queryable => "queryable",
+            Self::Echoing => "echoing",
             Self::Opaque => "opaque",
         }
     }
@@ -165,6 +176,15 @@ pub enum Event {
         /// The problem type in the answer, if any.
         problem: Option<String>,
     },
+    /// An operator brings a dead letter back (W8).
+    Redrive {
+        /// The event.
+        op: String,
+        /// HTTP status; none if there was no answer, or nothing to bring back.
+        status: Option<u16>,
+        /// The problem type in the answer, if any.
+        problem: Option<String>,
+    },
     /// The provider is asked whether it has a message.
     Query {
         /// The reference that it is asked for.
@@ -222,6 +242,76 @@ pub enum Event {
         /// The reference that the command bears, where it has one.
         reference: Option<String>,
     },
+    /// The provider delivers a webhook (W1).
+    Delivery {
+        /// Name of the event, or of the batch; of a status, the operation whose message it is about.
+        op: String,
+        /// The events that it bears, by their names.
+        ops: Vec<String>,
+        /// What it says of a message of ours, if that is what it is about.
+        status: Option<String>,
+        /// Number of the request; no two deliveries or requests of a run share one.
+        call: u32,
+        /// Which attempt of its sender this is, from 1.
+        attempt: u32,
+        /// The gateway that it is sent to.
+        to: String,
+        /// Whether its signature is that of these bytes, made with the secret (W2).
+        signed: bool,
+    },
+    /// The provider has the whole answer to a delivery.
+    DeliveryAnswer {
+        /// As in the delivery.
+        op: String,
+        /// Number of the delivery.
+        call: u32,
+        /// HTTP status.
+        status: u16,
+        /// The problem type in the body, if any, without its prefix, such as `bad-signature`.
+        problem: Option<String>,
+    },
+    /// A store made a delivery its own, or found that it had it already (W5).
+    Received {
+        /// Which store, as in [`Event::Store`].
+        store: String,
+        /// The events that were delivered, by their markers.
+        ops: Vec<String>,
+        /// How many were new and good.
+        new: u32,
+        /// How many were there already.
+        known: u32,
+        /// How many were new and bad: dead letters at once (W4).
+        dead: u32,
+    },
+    /// A store did something with a row that waits for a worker (W7).
+    Job {
+        /// Which store, as in [`Event::Store`].
+        store: String,
+        /// The event, by its marker, where that is known.
+        op: Option<String>,
+        /// Which queue the row waits in: `job` for the event, `outbox` for its effect.
+        queue: String,
+        /// The row.
+        id: i64,
+        /// What was done with it, such as `leased`, `heartbeat`, `completed`, `retried`, `parked`, `buried`, `redriven`; with
+        /// ` (fenced)` after it where a stale worker was turned away.
+        what: String,
+        /// Which attempt it is, where that is known.
+        attempt: Option<u32>,
+        /// The token of the lease.
+        token: Option<i64>,
+        /// The scope of its send, where it has one.
+        scope: Option<String>,
+        /// The key of its send, where it has one.
+        key: Option<String>,
+    },
+    /// A dead letter as it stands at the end (W8).
+    DeadLetter {
+        /// The event, by its marker.
+        op: String,
+        /// Why it was given up.
+        why: String,
+    },
     /// A named point was reached by the program under test.
     Point {
         /// Its name.
@@ -254,6 +344,8 @@ pub enum Event {
     },
     /// All faults are healed; liveness is judged after the stated bound.
     Healed,
+    /// The records were looked through at the end: those that follow are all there are.
+    Inspected,
     /// A record as it stands at the end.
     Record {
         /// `{instance}/{canonical route}`.

@@ -27,13 +27,20 @@ const EVENTS: &[&str] = &[
     "provider-answer",
     "look-up",
     "resolve",
+    "redrive",
     "query",
+    "delivery",
+    "delivery-answer",
+    "received",
+    "job",
+    "dead-letter",
     "store",
     "point",
     "fault",
     "fault-ends",
     "start",
     "healed",
+    "inspected",
     "record",
     "end",
 ];
@@ -208,11 +215,18 @@ mod tests {
             .no_response(2)
             .gave_up("cart-7")
             .healed()
+            .event("harness", crate::history::Event::Inspected)
             .look_up("cart-7", 200, "unknown")
             .query("ref-1", false)
             .stalls("cart-7", "ref-1", 50_000)
             .resolve("cart-7", "sent", 200)
+            .delivery("event-1", 3)
+            .acknowledged(3)
+            .received("event-1")
+            .job("event-1", "leased", 1)
             .record("k1", State::Unknown, None)
+            .dead_letter("event-2")
+            .redrive("event-2", 200)
             .end()
             .history()
     }
@@ -292,7 +306,7 @@ mod tests {
     fn half_a_line_is_not_an_entry() {
         let good = text(&every_event());
         let said = read(&good.as_bytes()[..good.len() - 5]).expect_err("bad").to_string();
-        assert!(said.starts_with("line 22: not a JSON object: "), "{said}");
+        assert!(said.starts_with("line 29: not a JSON object: "), "{said}");
     }
 
     #[test]

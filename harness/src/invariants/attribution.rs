@@ -44,6 +44,10 @@ impl<'a> Attribution<'a> {
                     Some(key) => sources.bears((scope, key), index),
                 }
             }
+            // A worker sends what an event asks for, under a key of the event's own.
+            Event::Job { op: Some(op), scope: Some(scope), key: Some(key), .. } => {
+                self.by_op.entry(op).or_default().bears((scope, key), index);
+            }
             Event::Store { command, scope, key, reply, reference: Some(reference), .. }
                 if command == "mark" && reply == "applied" =>
             {
@@ -102,6 +106,13 @@ mod tests {
         let only = Some(((SCOPE, "kb"), 1));
         assert_eq!(attribution.sources("b", None).only(), only);
         assert_eq!(attribution.sources("nobody", None), Sources::default());
+    }
+
+    #[test]
+    fn the_key_of_an_event_is_the_one_that_its_effect_waits_with() {
+        let history =
+            Build::new().delivery("a", 1).job("a", "leased", 1).outbox("a", "leased", 2, "ev-a").history();
+        assert_eq!(learned(&history).sources("a", None).only(), Some(((SCOPE, "ev-a"), 2)));
     }
 
     #[test]

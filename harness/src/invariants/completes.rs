@@ -33,7 +33,9 @@ struct Outcome<'a> {
 fn judge(history: &History) -> Ruling {
     let disturbed_until_ms = view::disturbed_until_ms(history);
     let ability = history.header.ability;
-    let binds = disturbed_until_ms.is_none() || ability != Ability::Opaque;
+    // What a provider echoes settles what it echoes; it owes nobody a status.
+    let is_silent = matches!(ability, Ability::Opaque | Ability::Echoing);
+    let binds = disturbed_until_ms.is_none() || !is_silent;
     if !binds || !view::has_ended(history) {
         return Ruling::Inconclusive;
     }

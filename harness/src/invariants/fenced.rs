@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::history::{Event, History};
 
+use super::fenced_rows;
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
 use super::view::Slot;
@@ -12,8 +13,8 @@ use super::waiver::Losses;
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "fenced",
     kind: Kind::Safety,
-    promise: "Whoever lost a key writes nothing to its record, and no token is given out twice.",
-    rules: &["S10"],
+    promise: "Whoever lost a key or a job writes nothing about it, and no token is given out twice.",
+    rules: &["S10", "W7"],
     judge,
 };
 
@@ -42,6 +43,7 @@ fn judge(history: &History) -> Ruling {
             ledger.transaction(index, &entry.event, &losses, &mut findings);
         }
     }
+    fenced_rows::judge(history, &losses, &mut findings);
     findings.ruling()
 }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::history::{Event, History};
 
+use super::events;
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
 use super::view::{self, Answer};
@@ -12,8 +13,9 @@ use super::waiver::Losses;
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "honest-answer",
     kind: Kind::Safety,
-    promise: "A success is told only of an operation that has acted, and names no other operation's message.",
-    rules: &["S2", "S6", "S7"],
+    promise: "A success is told only of an operation that has acted, and names no other operation's message; an event \
+              is acknowledged only once it is durable.",
+    rules: &["S2", "S6", "S7", "W6"],
     judge,
 };
 
@@ -48,7 +50,36 @@ fn judge(history: &History) -> Ruling {
             findings.breach(waiver, why, told);
         }
     }
+    owned_too_late(history, &mut findings);
     findings.ruling()
+}
+
+/// Where the inbox is shown, an acknowledgement comes after the event is in it.
+fn owned_too_late(history: &History, findings: &mut Findings) {
+    let owned = first_owned(history);
+    if owned.is_empty() {
+        return;
+    }
+    for heard in events::heard(history).iter().filter(|heard| heard.is_acknowledged()) {
+        findings.relevant();
+        let is_owned = |op: &&String| owned.get(op.as_str()).is_some_and(|place| *place < heard.index);
+        if let Some(op) = heard.delivery.ops.iter().find(|op| !is_owned(op)) {
+            let why = format!("event {op:?} was acknowledged and was not in the inbox");
+            let later = owned.get(op.as_str()).copied();
+            findings.violate(why, [heard.delivery.index, heard.index].into_iter().chain(later));
+        }
+    }
+}
+
+/// By event: the place where a store made it its own first.
+fn first_owned(history: &History) -> BTreeMap<&str, usize> {
+    let mut owned = BTreeMap::new();
+    for (index, entry) in history.indexed() {
+        if let Event::Received { ops, .. } = &entry.event {
+            ops.iter().for_each(|op| _ = owned.entry(op.as_str()).or_insert(index));
+        }
+    }
+    owned
 }
 
 #[cfg(test)]
@@ -93,6 +124,21 @@ mod tests {
     fn an_effect_that_comes_later_does_not_make_it_true() {
         let history = Build::new().request("a", 1, "k1").ok(1, "m1").effect("a", "m1").history();
         assert!(judge(&history).is_violated());
+    }
+
+    #[test]
+    fn an_event_is_acknowledged_only_once_it_is_in_the_inbox() {
+        let owned = Build::new().delivery("a", 1).received("a").acknowledged(1);
+        assert_eq!(judge(&owned.history()), Ruling::Kept);
+        let ruling = judge(&Build::new().delivery("a", 1).acknowledged(1).received("a").history());
+        assert!(ruling.is_violated());
+        assert_eq!(ruling.evidence(), [0, 1, 2]);
+        let never = Build::new().received("b").delivery("a", 1).acknowledged(1).history();
+        assert_eq!(judge(&never).evidence(), [1, 2]);
+        let refused = Build::new().received("b").delivery("a", 1).delivery_answer(1, 503).history();
+        assert_eq!(judge(&refused), Ruling::Inconclusive);
+        let unseen = Build::new().delivery("a", 1).acknowledged(1).history();
+        assert_eq!(judge(&unseen), Ruling::Inconclusive, "no inbox is shown");
     }
 
     #[test]

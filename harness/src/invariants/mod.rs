@@ -4,20 +4,25 @@
 //! what happened ([`waiver`]), and the ruling says which one held and shows the evidence.
 
 mod attribution;
+mod authentic;
 mod bounded;
 mod catalogue;
 mod completes;
+mod events;
 mod faithful_replay;
 mod fenced;
+mod fenced_rows;
 mod findings;
 mod honest_answer;
 mod invariant;
 mod justified_unknown;
 mod mismatch;
+mod monotone;
 mod no_collapse;
 mod no_loss;
 mod no_wedge;
 mod once;
+mod prompt_ack;
 mod scope;
 mod stable_key;
 mod view;

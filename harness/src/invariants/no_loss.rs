@@ -6,16 +6,19 @@ use onceproof_gateway::store::State;
 
 use crate::history::{Event, History};
 
+use super::events::{self, Heard};
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
 use super::view::{self, Slot};
 use super::waiver::Losses;
+use crate::sim::cast::DATABASE;
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "no-loss",
     kind: Kind::Liveness,
-    promise: "Every operation that was acknowledged has its effect in the end, or is visibly unknown.",
-    rules: &["S7", "S10", "S11"],
+    promise: "Every operation that was acknowledged has its effect in the end, or is visibly unknown; so has every \
+              event, or it is a dead letter.",
+    rules: &["S7", "S10", "S11", "W1", "W4", "W8"],
     judge,
 };
 
@@ -39,7 +42,27 @@ fn judge(history: &History) -> Ruling {
             findings.breach(answer.slot().and_then(lost), why, [answer.asked_at(), answer.index]);
         }
     }
+    events_lost(history, &losses, &mut findings);
     findings.ruling()
+}
+
+/// Whoever acknowledges an event owns it: its sender forgets it.
+fn events_lost(history: &History, losses: &Losses<'_>, findings: &mut Findings) {
+    let accounted = events::accounted(history);
+    let mut silent = BTreeMap::new();
+    for (op, heard) in events::acknowledged(history) {
+        findings.relevant();
+        if !accounted.contains(op) {
+            silent.entry(heard.index).or_insert_with(|| (heard, Vec::new())).1.push(op);
+        }
+    }
+    for (heard, ops) in silent.into_values() {
+        let Heard { delivery, index, .. } = heard;
+        let why = format!("acknowledged, and then neither an effect nor a dead letter: {}", ops.join(", "));
+        // How many commits were lost is not known: any that was made before may be among them.
+        let waiver = losses.waives_between(DATABASE, delivery.index, history.entries.len());
+        findings.breach(waiver, why, [delivery.index, index]);
+    }
 }
 
 /// The operations with a request whose key ends `unknown`.
@@ -98,6 +121,36 @@ mod tests {
         let with_two = acknowledged().request("a", 2, "k2");
         let first = with_two.record("k1", State::Unknown, None).end();
         assert_eq!(judge(&first.history()), Ruling::Kept);
+    }
+
+    #[test]
+    fn an_event_that_was_acknowledged_acts_or_is_a_dead_letter_or_is_unknown() {
+        let owned = || Build::new().delivers("lote", &["a", "b"], 1, true).acknowledged(1).effect("a", "m1");
+        let ruling = judge(&owned().end().history());
+        assert!(ruling.is_violated());
+        assert_eq!(ruling.evidence(), [0, 1]);
+        assert!(ruling.why().ends_with(": b"), "{}", ruling.why());
+        assert_eq!(judge(&owned().effect("b", "m2").end().history()), Ruling::Kept);
+        assert_eq!(judge(&owned().dead_letter("b").end().history()), Ruling::Kept);
+        let sent = || owned().outbox("b", "leased", 1, "k1");
+        assert_eq!(judge(&sent().record("k1", State::Unknown, None).end().history()), Ruling::Kept);
+        assert!(judge(&sent().record("k1", State::Done, None).end().history()).is_violated());
+    }
+
+    #[test]
+    fn an_event_that_nobody_acknowledged_or_signed_is_nobodys() {
+        let refused = Build::new().delivery("a", 1).delivery_answer(1, 503).end();
+        assert_eq!(judge(&refused.history()), Ruling::Inconclusive);
+        let forged = Build::new().unsigned("a", 1).acknowledged(1).end();
+        assert_eq!(judge(&forged.history()), Ruling::Inconclusive);
+    }
+
+    #[test]
+    fn an_event_that_the_store_forgot_is_waived() {
+        let forgotten = Build::new().delivery("a", 1).received("a").acknowledged(1).loses(1).end();
+        assert!(
+            matches!(judge(&forgotten.history()), Ruling::Waived { waiver, .. } if waiver == LOST_COMMITS)
+        );
     }
 
     #[test]

@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use crate::history::{Event, History};
 
 use super::attribution::{Attribution, Sources};
+use super::events::{self, Heard};
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
 use super::view::Slot;
-use super::waiver::{Horizon, Losses, NO_KEY};
+use super::waiver::{Horizon, Losses, NO_KEY, PAST_HORIZON};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "once",
     kind: Kind::Safety,
-    promise: "An operation acts at most once, and so does a key.",
-    rules: &["S2", "S5", "S10", "S12"],
+    promise: "An operation acts at most once, and so do a key and an event.",
+    rules: &["S2", "S5", "S10", "S12", "W1", "W7", "W8"],
     judge,
 };
 
@@ -25,6 +26,11 @@ struct Act<'a> {
 }
 
 struct Fold<'a> {
+    history: &'a History,
+    /// Where each event was delivered first.
+    events: BTreeMap<&'a str, usize>,
+    /// When each was durably known at the latest.
+    known: BTreeMap<&'a str, Heard<'a>>,
     horizon: Horizon<'a>,
     losses: Losses<'a>,
     findings: Findings,
@@ -35,6 +41,9 @@ struct Fold<'a> {
 fn judge(history: &History) -> Ruling {
     let mut attribution = Attribution::default();
     let mut fold = Fold {
+        history,
+        events: events::first_delivered(history),
+        known: events::acknowledged(history),
         horizon: Horizon::of(history),
         losses: Losses::of(history),
         findings: Findings::default(),
@@ -58,10 +67,24 @@ impl<'a> Fold<'a> {
         let by_key = key.and_then(|(slot, _)| self.by_key.insert(slot, act.index));
         match (key, by_key, self.by_op.get(op)) {
             (Some(key), Some(earlier), _) => self.key_acted_again(key, earlier, act.index),
+            (_, _, Some(earlier)) if self.events.contains_key(op) => {
+                let waiver = self.event_horizon(op, act.index);
+                let why = format!("event {op:?} acted again, though it was known already");
+                let places = [self.events.get(op).copied(), Some(earlier.index), Some(act.index)];
+                self.findings.breach(waiver, why, places.into_iter().flatten());
+            }
             (_, _, Some(earlier)) => operation_acted_again(op, earlier, &act, &mut self.findings),
             _ => {}
         }
         self.by_op.insert(op, act);
+    }
+
+    /// The id of an event is known for so long from its receipt, which was acknowledged after that (W1).
+    fn event_horizon(&self, op: &str, place: usize) -> Option<&'static str> {
+        let known = self.known.get(op).filter(|known| known.index < place)?;
+        let at_ms = self.history.entries.get(place).map_or(0, |entry| entry.at_ms);
+        let age_ms = at_ms.saturating_sub(known.at_ms);
+        (age_ms > self.history.header.promise.event_ms).then_some(PAST_HORIZON)
     }
 
     /// The gateway let a key act again.
@@ -273,6 +296,28 @@ mod tests {
         let wrong = Build::new().request("a", 1, "k1").effect("a", "m1").done("k1", "r1");
         let wrong = wrong.strikes(1, "clock", &["gateway-1"]).at(31 * DAY - 60_000).effect("a", "m2");
         assert!(judge(&wrong.history()).is_violated());
+    }
+
+    fn event_again_at(ms: u64) -> History {
+        let first = Build::new().delivery("a", 1).acknowledged(1).effect("a", "m1");
+        first.at(ms).delivery("a", 2).acknowledged(2).effect("a", "m2").history()
+    }
+
+    #[test]
+    fn an_event_that_acts_again_is_a_breach_for_thirty_days() {
+        let ruling = judge(&event_again_at(30 * DAY));
+        assert!(ruling.is_violated());
+        assert_eq!(ruling.evidence(), [0, 2, 5]);
+        assert!(ruling.why().contains("event \"a\""));
+        let ruling = judge(&event_again_at(30 * DAY + 1));
+        assert!(matches!(ruling, Ruling::Waived { waiver, .. } if waiver == PAST_HORIZON));
+    }
+
+    #[test]
+    fn an_event_whose_key_acts_again_is_bound_by_the_key() {
+        let sent = Build::new().delivery("a", 1).acknowledged(1).outbox("a", "leased", 1, "k1");
+        let again = sent.effect("a", "m1").done("k1", "r1").at(31 * DAY).effect("a", "m2").history();
+        assert!(judge(&again).why().contains("key \"k1\""), "{:?}", judge(&again));
     }
 
     #[test]

@@ -143,7 +143,8 @@ pub(super) fn has_ended(history: &History) -> bool {
 
 /// Whether the history shows the store at all, so that a record that is not shown is not there.
 pub(super) fn shows_store(history: &History) -> bool {
-    let shows = |event: &Event| matches!(event, Event::Store { .. } | Event::Record { .. });
+    let shows =
+        |event: &Event| matches!(event, Event::Store { .. } | Event::Record { .. } | Event::Inspected);
     history.entries.iter().any(|entry| shows(&entry.event))
 }
 

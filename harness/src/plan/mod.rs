@@ -2,6 +2,7 @@
 
 mod check;
 mod defaults;
+mod deliver;
 mod error;
 mod expand;
 mod expectation;
@@ -24,6 +25,7 @@ mod vary;
 mod world;
 mod write;
 
+pub use deliver::*;
 pub use error::*;
 pub use expand::*;
 pub use expectation::*;

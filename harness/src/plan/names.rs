@@ -21,6 +21,9 @@ pub(super) const ROUTES: [&str; 8] = [
     "instances",
 ];
 
+/// The routes that take an upload (S8).
+pub(super) const FILE_ROUTES: [&str; 3] = ["messages/media", "messages/audio", "messages/document"];
+
 /// The prefixes of a path (S1).
 pub(super) const PREFIXES: [&str; 2] = ["v1", "api"];
 
@@ -28,7 +31,7 @@ pub(super) const PREFIXES: [&str; 2] = ["v1", "api"];
 pub(super) const INSTANCES: [&str; 2] = ["loja-1", "loja-2"];
 
 /// What a provider may be able to do, as it is written in a file.
-pub(super) const ABILITIES: [&str; 3] = ["keyed", "queryable", "opaque"];
+pub(super) const ABILITIES: [&str; 4] = ["keyed", "queryable", "echoing", "opaque"];
 
 /// The rules, by letter, and how many there are of each.
 const RULES: [(char, u32); 4] = [('S', 13), ('W', 11), ('M', 3), ('H', 5)];
@@ -46,9 +49,9 @@ pub(super) fn is_rule(id: &str) -> bool {
 }
 
 /// Every host of a world with so many gateways.
-pub(super) fn hosts(gateways: u32) -> Vec<String> {
+pub(super) fn hosts(gateways: u32, redis: bool) -> Vec<String> {
     let outside = ["producer", "whatsapp", "database"].map(String::from);
-    outside.into_iter().chain(self::gateways(gateways)).collect()
+    outside.into_iter().chain(redis.then(|| "redis".into())).chain(self::gateways(gateways)).collect()
 }
 
 /// Every named point, and the placeholder where a scenario varies it.

@@ -1,8 +1,11 @@
 //! Plans drawn from a seed, to see whether the same seed gives the same bytes.
 //!
-//! They hurt everything that the engine can hurt: crashes and restarts, cuts, freezes, lost and late messages.
+//! They send, deliver, and hurt everything that the engine can hurt: crashes and restarts, cuts, freezes, slow links, lost
+//! and late messages, a database that dies, clocks that are wrong.
 
-use super::{CutMode, Expectations, Fault, Link, Message, Plan, Scenario, Send, Span, Step, WorldSpec};
+use super::{
+    CutMode, Deliver, Expectations, Fault, Link, Message, Offset, Plan, Scenario, Send, Span, Step, WorldSpec,
+};
 use crate::{history::Ability, sim::chance::Chance};
 
 /// The plan with this seed.
@@ -11,12 +14,13 @@ pub fn sample(seed: u64) -> Plan {
     let mut chance = Chance::new(seed, "plan");
     let gateways = chance.between(1, 2) as u32;
     let profiles = ["strict", "zap", "ietf-gateway"];
-    let abilities = [Ability::Keyed, Ability::Opaque];
+    let abilities = [Ability::Keyed, Ability::Queryable, Ability::Opaque];
     let world = WorldSpec {
         profiles: vec![pick(&mut chance, &profiles).to_string()],
         abilities: vec![*pick(&mut chance, &abilities)],
         gateways,
         policy: Default::default(),
+        redis: chance.between(0, 1) == 0,
         key_retention: Span::from_ms(24 * 60 * 60 * 1000),
         producer: Default::default(),
         seed: Some(seed),
@@ -26,7 +30,7 @@ pub fn sample(seed: u64) -> Plan {
     let faults = (0..chance.between(1, 3)).map(|_| fault(&mut chance, gateways)).collect();
     let scenario = Scenario {
         title: format!("Drawn from seed {seed}"),
-        story: "Sends, and faults of every kind, at random.".into(),
+        story: "Sends, events, and faults of every kind, at random.".into(),
         rules: vec!["H1".into()],
         world,
         steps,
@@ -44,10 +48,18 @@ fn pick<'a, T>(chance: &mut Chance, items: &'a [T]) -> &'a T {
 
 fn step(chance: &mut Chance, number: u64, gateways: u32) -> Step {
     let via = (1..=gateways).map(|number| format!("gateway-{number}")).collect();
-    let mut send = Send::new(&format!("op-{number}"), "5511999990001", "Seu carrinho espera");
-    send.times = chance.between(1, 4) as u32;
+    let at = Span::from_ms(chance.between(0, 5_000));
+    let (op, times) = (format!("op-{number}"), chance.between(1, 4) as u32);
+    if chance.between(0, 2) == 0 {
+        let mut deliver = Deliver::message(&op, "5511999990001", "Qual o prazo?");
+        deliver.times = times;
+        deliver.via = via;
+        return Step { at, deliver: Some(deliver), ..Step::default() };
+    }
+    let mut send = Send::new(&op, "5511999990001", "Seu carrinho espera");
+    send.times = times;
     send.via = via;
-    Step { at: Span::from_ms(chance.between(0, 5_000)), send: Some(send), ..Step::default() }
+    Step { at, send: Some(send), ..Step::default() }
 }
 
 fn fault(chance: &mut Chance, gateways: u32) -> Fault {
@@ -60,7 +72,7 @@ fn fault(chance: &mut Chance, gateways: u32) -> Fault {
     let (from, to) = if chance.between(0, 1) == 0 { (one, other) } else { (other, one) };
     let message = Message { from: from.into(), to: to.into(), nth };
     let none = Fault::default();
-    match chance.between(0, 7) {
+    match chance.between(0, 10) {
         0..=2 => {
             let silent = Some(chance.between(0, 1) == 0);
             Fault { at, crash: Some(gateway.clone()), silent, restart: lasts, ..none }
@@ -72,6 +84,24 @@ fn fault(chance: &mut Chance, gateways: u32) -> Fault {
         }
         5 => Fault { at, freeze: Some(gateway.clone()), thaw: lasts, ..none },
         6 => Fault { lose: Some(message), ..none },
+        7 => {
+            let silent = Some(chance.between(0, 1) == 0);
+            Fault { at, crash: Some("database".into()), silent, restart: lasts, ..none }
+        }
+        8 => {
+            let link = Link { from: gateway, to: "database".into(), both: true };
+            Fault {
+                at,
+                slow: Some(link),
+                by: Some(Span::from_ms(chance.between(1, 3_000))),
+                heal: lasts,
+                ..none
+            }
+        }
+        9 => {
+            let offset = Offset::from_ms(chance.between(0, 600_000) as i64 - 300_000);
+            Fault { at, clock: Some(gateway), offset: Some(offset), heal: lasts, ..none }
+        }
         _ => Fault { delay: Some(message), by: lasts, ..none },
     }
 }

@@ -88,7 +88,8 @@ impl JsonSchema for ProfileExpectation {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let ability = generator.subschema_for::<Expectation>();
-        let abilities = [Ability::Keyed, Ability::Queryable, Ability::Opaque].map(Ability::name);
+        let abilities =
+            [Ability::Keyed, Ability::Queryable, Ability::Echoing, Ability::Opaque].map(Ability::name);
         layered::<Expectation>(generator, &BTreeMap::from(abilities.map(|name| (name, ability.clone()))))
     }
 }

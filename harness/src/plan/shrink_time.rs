@@ -23,8 +23,11 @@ impl Scenario {
 }
 
 fn of_step(step: &mut Step) -> impl Iterator<Item = &mut Span> {
-    let retries = step.send.iter_mut().flat_map(|send| send.retry.iter_mut().flatten());
-    std::iter::once(&mut step.at).chain(retries)
+    let Step { at, send, deliver, status, .. } = step;
+    let retries = send.iter_mut().flat_map(|send| send.retry.iter_mut().flatten());
+    let delivered = deliver.iter_mut().flat_map(|of| of.retry.iter_mut().chain([&mut of.timeout]));
+    let statuses = status.iter_mut().flat_map(|of| of.retry.iter_mut().chain([&mut of.timeout]));
+    std::iter::once(at).chain(retries).chain(delivered).chain(statuses)
 }
 
 fn of_fault(fault: &mut Fault) -> impl Iterator<Item = &mut Span> {

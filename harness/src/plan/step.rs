@@ -1,12 +1,13 @@
-//! What the producers and the operator do, and what the provider says against the truth.
+//! What the producers, the operator and the sender of webhooks do, and what the provider says against the truth.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Span;
 use super::defaults::{first_gateway, is_false, is_first_gateway, is_one, one};
+use super::{Deliver, DeliverStatus, Span};
 
-/// One thing that is done, and when. Exactly one of `send`, `look_up` and `resolve`.
+/// One thing that is done, and when. Exactly one of `send`, `look_up`, `resolve`, `redrive`, `deliver`
+/// and `status`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
@@ -21,6 +22,23 @@ pub struct Step {
     /// An operator settles an unknown message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolve: Option<Resolve>,
+    /// An operator brings a dead letter back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redrive: Option<Redrive>,
+    /// The provider delivers an event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deliver: Option<Deliver>,
+    /// The provider says how far a message has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<DeliverStatus>,
+}
+
+impl Step {
+    /// Whether it is the provider who does it.
+    #[must_use]
+    pub fn is_delivery(&self) -> bool {
+        self.deliver.is_some() || self.status.is_some()
+    }
 }
 
 /// A send of one logical operation, retried until its answer is definite.
@@ -185,6 +203,20 @@ pub struct Resolve {
     /// What the operator vouches for.
     #[serde(rename = "as")]
     pub verdict: OperatorVerdict,
+    /// The gateway that is told.
+    #[serde(default = "LookUp::first_gateway")]
+    pub via: String,
+}
+
+/// An operator's second chance for a dead letter (W8).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Redrive {
+    /// The event whose dead letter it is. One that was redriven before is known by its number.
+    pub op: String,
+    /// How many operators do so at once.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub times: u32,
     /// The gateway that is told.
     #[serde(default = "LookUp::first_gateway")]
     pub via: String,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Message, Scenario};
+use super::{Fault, Message, Scenario, Step};
 
 /// What a placeholder stands for, in each variant. The variants are all combinations.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
@@ -58,12 +58,20 @@ impl Scenario {
         variants = each(variants, &vary.gateways, |scenario, gateways| {
             scenario.world.gateways = *gateways;
             let all: Vec<String> = (1..=*gateways).map(|number| format!("gateway-{number}")).collect();
-            let sends = scenario.steps.iter_mut().filter_map(|step| step.send.as_mut());
-            sends.filter(|send| send.via == all[..1]).for_each(|send| send.via.clone_from(&all));
+            let vias = scenario.steps.iter_mut().flat_map(via_of);
+            vias.filter(|via| **via == all[..1]).for_each(|via| via.clone_from(&all));
             format!("{gateways} gateway{}", if *gateways == 1 { "" } else { "s" })
         });
         variants.into_iter().map(|(names, scenario)| (names.join(", "), scenario)).collect()
     }
+}
+
+/// The gateways that a step goes to in turn.
+fn via_of(step: &mut Step) -> impl Iterator<Item = &mut Vec<String>> {
+    let send = step.send.as_mut().map(|send| &mut send.via);
+    let deliver = step.deliver.as_mut().map(|deliver| &mut deliver.via);
+    let status = step.status.as_mut().map(|status| &mut status.via);
+    send.into_iter().chain(deliver).chain(status)
 }
 
 /// Every variant so far, once for each value.

@@ -41,7 +41,7 @@ fn tidy(document: &mut DocumentMut) {
 /// `[expect.PROFILE]` and `[expect.PROFILE.ABILITY]` are tables; `effects` is inline.
 fn spread_expectations(table: &mut Table, levels: u8) {
     for (key, item) in table.iter_mut() {
-        if key == "effects" {
+        if key == "effects" || key == "answers" {
             inline(item);
         } else if item.is_table_like()
             && levels > 0

@@ -34,6 +34,17 @@ pub fn shared_line(entries: &[&Entry]) -> Option<String> {
             };
             format!("answers {} with {status}{what}", numbered("request", entries))
         }
+        Event::Delivery { op, status, attempt, signed, .. } => {
+            let what = status.as_ref().map_or(op.clone(), |status| format!("that {op} is {status}"));
+            let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
+            let how = if *signed { "" } else { ", not signed by the provider" };
+            let (to, calls) = (addressees(entries), numbered("call", entries));
+            format!("delivers {what} to {to} ({calls}{again}{how})")
+        }
+        Event::DeliveryAnswer { status, problem, .. } => {
+            let said = said(Some(*status), problem.as_deref());
+            format!("hears of {}: {said}", numbered("call", entries))
+        }
         other => {
             let times = if entries.len() > 1 { format!(", {} times", entries.len()) } else { String::new() };
             lone(other)? + &times
@@ -57,6 +68,9 @@ fn lone(event: &Event) -> Option<String> {
             "as the operator vouches that {op} is {verdict}, and hears {}",
             said(*status, problem.as_deref())
         )),
+        Event::Redrive { op, status, problem } => {
+            Some(format!("as the operator brings {op} back, and hears {}", said(*status, problem.as_deref())))
+        }
         Event::ProviderStalls { request, for_ms, .. } => {
             Some(format!("thinks about request {request} for {} s", *for_ms as f64 / 1000.0))
         }
@@ -65,6 +79,11 @@ fn lone(event: &Event) -> Option<String> {
             Some(format!("is asked whether it has the message: {says}"))
         }
         Event::Store { .. } => store(event),
+        Event::Received { ops, new, known, dead, .. } => {
+            Some(format!("inbox: {}: {new} new, {known} known, {dead} dead", few(ops)))
+        }
+        Event::Job { .. } => job(event),
+        Event::DeadLetter { op, why } => Some(format!("at the end, {op} is a dead letter: {why}")),
         Event::Fault { fault, what, .. } => Some(format!("FAULT {fault} {what}")),
         // A fault that is over as soon as it has struck has said all.
         Event::FaultEnds { what, .. } if what.is_empty() => None,
@@ -96,6 +115,31 @@ fn never_struck(faults: &[u32]) -> String {
     format!("never struck: {noun} {}", numbers.join(", "))
 }
 
+/// The first few of many names.
+fn few(names: &[String]) -> String {
+    match names {
+        [] => "nothing".into(),
+        [first, second, third, _, ..] => {
+            format!("{first}, {second}, {third} and {} more", names.len() - 3)
+        }
+        few => few.join(", "),
+    }
+}
+
+/// What was done with a row that waits for a worker; heartbeats are noise while they succeed.
+fn job(event: &Event) -> Option<String> {
+    let Event::Job { op, queue, id, what, attempt, token, .. } = event else {
+        return None;
+    };
+    if what == "heartbeat" {
+        return None;
+    }
+    let row = format!("{queue} {id}{}", op.as_ref().map_or(String::new(), |op| format!(" of {op}")));
+    let attempt = attempt.map_or(String::new(), |attempt| format!(", attempt {attempt}"));
+    let token = token.map_or(String::new(), |token| format!(", token {token}"));
+    Some(format!("{row}: {what}{attempt}{token}"))
+}
+
 /// Whether two events say the same but for the number of their call or the host that they are sent to, so that one
 /// line can tell both. Effects are never alike: each one counts.
 #[must_use]
@@ -114,6 +158,14 @@ pub fn alike(one: &Event, other: &Event) -> bool {
             (op, reason) == (op2, reason2)
         }
         (
+            Event::Delivery { op, status, attempt, signed, .. },
+            Event::Delivery { op: op2, status: status2, attempt: attempt2, signed: signed2, .. },
+        ) => (op, status, attempt, signed) == (op2, status2, attempt2, signed2),
+        (
+            Event::DeliveryAnswer { op, status, problem, .. },
+            Event::DeliveryAnswer { op: op2, status: status2, problem: problem2, .. },
+        ) => (op, status, problem) == (op2, status2, problem2),
+        (
             Event::ProviderAnswer { op, status, replay, scripted, .. },
             Event::ProviderAnswer { op: op2, status: status2, replay: replay2, scripted: scripted2, .. },
         ) => (op, status, replay, scripted) == (op2, status2, replay2, scripted2),
@@ -127,7 +179,7 @@ pub fn alike(one: &Event, other: &Event) -> bool {
 fn addressees(entries: &[&Entry]) -> String {
     let mut hosts: Vec<&str> = Vec::new();
     for entry in entries {
-        if let Event::Request { to, .. } = &entry.event
+        if let Event::Request { to, .. } | Event::Delivery { to, .. } = &entry.event
             && !hosts.contains(&to.as_str())
         {
             hosts.push(to);
@@ -139,7 +191,11 @@ fn addressees(entries: &[&Entry]) -> String {
 /// `call 7`, `calls 1–20`, `calls 4, 12–14`.
 fn numbered(noun: &str, entries: &[&Entry]) -> String {
     let number = |entry: &&Entry| match entry.event {
-        Event::Request { call, .. } | Event::Response { call, .. } | Event::NoResponse { call, .. } => call,
+        Event::Request { call, .. }
+        | Event::Response { call, .. }
+        | Event::NoResponse { call, .. }
+        | Event::Delivery { call, .. }
+        | Event::DeliveryAnswer { call, .. } => call,
         Event::ProviderAnswer { request, .. } => request,
         _ => 0,
     };

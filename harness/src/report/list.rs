@@ -46,6 +46,7 @@ fn block(heading: &str, cells: Vec<(&Played, String)>) -> String {
                 && *known == words
         };
         match lines.iter_mut().find(same) {
+            Some((_, profiles, _)) if profiles.contains(&cell.plan.profile()) => {}
             Some((_, profiles, _)) => profiles.push(cell.plan.profile()),
             None => lines.push((cell, vec![cell.plan.profile()], words)),
         }
@@ -68,7 +69,10 @@ fn unknown_words(cell: &Played) -> String {
 /// The provider's ledger knows what the gateway could not.
 fn unknown_message(cell: &Played, slot: &Slot) -> String {
     let sent = cell.outcome.history.entries.iter().find_map(|entry| match &entry.event {
-        Event::Request { op, scope, key: Some(key), .. } if *scope == slot.scope && *key == slot.key => {
+        Event::Request { op, scope, key: Some(key), .. }
+        | Event::Job { op: Some(op), scope: Some(scope), key: Some(key), .. }
+            if *scope == slot.scope && *key == slot.key =>
+        {
             Some(op)
         }
         _ => None,

@@ -157,16 +157,16 @@ fn touched(event: &Event) -> &[String] {
 
 fn glyph(event: &Event) -> char {
     match event {
-        Event::Request { .. } => '→',
-        Event::Response { .. } => '←',
-        Event::NoResponse { .. } | Event::GaveUp { .. } => '×',
+        Event::Request { .. } | Event::Delivery { .. } => '→',
+        Event::Response { .. } | Event::DeliveryAnswer { .. } => '←',
+        Event::NoResponse { .. } | Event::GaveUp { .. } | Event::DeadLetter { .. } => '×',
         Event::Effect { .. } => '★',
         Event::ProviderAnswer { .. } => '◆',
-        Event::Store { .. } => '■',
+        Event::Store { .. } | Event::Received { .. } | Event::Job { .. } => '■',
         Event::Fault { .. } => '!',
         Event::Start { .. } => '▲',
         Event::LookUp { .. } | Event::Query { .. } => '?',
-        Event::Resolve { .. } => '=',
+        Event::Resolve { .. } | Event::Redrive { .. } => '=',
         _ => '·',
     }
 }

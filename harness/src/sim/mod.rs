@@ -8,6 +8,7 @@ mod clock;
 pub mod digest;
 pub mod engine;
 pub mod event;
+pub mod marker;
 pub mod stage;
 pub mod turmoil;
 pub mod wire;

@@ -5,7 +5,7 @@
 //! a fault strikes exactly where it is said to.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     future::Future,
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard},
@@ -19,6 +19,7 @@ use super::{
     action::{Action, Effects, effects},
     chance::Chance,
     digest::{Kind, RunDigest},
+    marker::operation,
 };
 use crate::{
     history::{Entry, Event},
@@ -29,6 +30,8 @@ use crate::{
 pub struct Stage {
     state: Mutex<State>,
     seed: u64,
+    /// The operations of the plan, by whose markers effects and events are known.
+    ops: BTreeSet<String>,
     /// Wakes the engine: something was sent, or a fault is due.
     pub kick: Notify,
 }
@@ -49,6 +52,8 @@ struct State {
     points_anywhere: BTreeMap<&'static str, u32>,
     effects: BTreeMap<String, u32>,
     messages: BTreeMap<(String, String), u32>,
+    calls: u32,
+    steps_left: usize,
     finished: bool,
     healed: bool,
     spoilt: bool,
@@ -106,7 +111,7 @@ impl Stage {
     /// The stage of one run of `scenario`.
     #[must_use]
     pub fn new(scenario: &Scenario, seed: u64) -> Arc<Self> {
-        let mut state = State::default();
+        let mut state = State { steps_left: scenario.steps.len(), ..State::default() };
         for (fault, number) in scenario.faults.iter().zip(1..) {
             if let Some(at) = fault.at {
                 state.schedule(at.ms() + BOOT_MS, Due { fault: number, actions: Vec::new(), ends: false });
@@ -120,7 +125,7 @@ impl Stage {
             };
             state.faults.push(waiting);
         }
-        Arc::new(Self { state: Mutex::new(state), seed, kick: Notify::new() })
+        Arc::new(Self { state: Mutex::new(state), seed, ops: scenario.ops(), kick: Notify::new() })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -271,6 +276,29 @@ impl Stage {
         state.applied = state.strikes;
         for waker in std::mem::take(&mut state.held) {
             waker.wake();
+        }
+    }
+
+    /// The operation whose marker the content bears, or `unmarked`.
+    pub fn operation<'a>(&'a self, content: &str) -> &'a str {
+        operation(&self.ops, content)
+    }
+
+    /// Numbers a request, from 1, whoever makes it: an answer is known by the number.
+    pub fn next_call(&self) -> u32 {
+        let mut state = self.lock();
+        state.calls += 1;
+        state.calls
+    }
+
+    /// One of the plan's steps is done, whoever did it. After the last the run finishes.
+    pub fn step_done(&self) {
+        let mut state = self.lock();
+        state.steps_left = state.steps_left.saturating_sub(1);
+        let is_last = state.steps_left == 0;
+        drop(state);
+        if is_last {
+            self.finish();
         }
     }
 

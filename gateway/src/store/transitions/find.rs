@@ -2,36 +2,38 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, named_params};
 
-use super::{claim::without_expired_answer, horizon::Horizon, slot_of};
-use crate::{
-    message::{ACCOUNT, INSTANCES_SCOPE},
-    store::{Reply, Slot, Sought, Unsettled, rows},
-};
+use super::{claim::without_expired_answer, horizon::Horizon, lease, slot_of};
+use crate::store::{Reply, Slot, Sought, Unsettled, Whose, rows};
 
-pub(super) fn find(
-    db: &Connection,
-    sought: &Sought,
-    instances: Option<&[String]>,
-    horizon: Horizon,
-) -> Result<Reply> {
+pub(super) fn find(db: &Connection, sought: &Sought, whose: &Whose, horizon: Horizon) -> Result<Reply> {
     for slot in slots(db, sought)? {
-        let is_theirs =
-            instances.is_none_or(|instances| instances.iter().any(|instance| is_of(instance, &slot.scope)));
-        let Some(mut found) = rows::find(db, &slot)?.filter(|_| is_theirs) else {
+        let Some(mut found) = rows::find(db, &slot)?.filter(|_| counts(whose, &slot.scope)) else {
             continue;
         };
         if let Some(standing) = horizon.standing(&found) {
             found.view.state = standing;
-            return Ok(Reply::Found { slot, view: without_expired_answer(found) });
+            let message_id = found.view.message_id.as_deref();
+            let delivery = message_id.map(|id| lease::delivery(db, id)).transpose()?.flatten();
+            return Ok(Reply::Found { slot, view: without_expired_answer(found), delivery });
         }
     }
     Ok(Reply::Absent)
 }
 
-/// Whether a scope is one of the instance's, `{instance}/{route}`, or the account's own (S9).
-fn is_of(instance: &str, scope: &str) -> bool {
-    (instance == ACCOUNT && scope == INSTANCES_SCOPE)
-        || scope.strip_prefix(instance).is_some_and(|rest| rest.starts_with("/messages"))
+fn counts(whose: &Whose, scope: &str) -> bool {
+    match whose {
+        Whose::Anybodys => true,
+        Whose::Of { instances } => is_of_any(instances, scope),
+        Whose::NotOf { instances } => !is_of_any(instances, scope),
+    }
+}
+
+/// Whether a scope is `{instance}/{route}` of one of these (S9). Every send route begins alike.
+fn is_of_any(instances: &[String], scope: &str) -> bool {
+    let is_of = |instance: &String| {
+        scope.strip_prefix(instance.as_str()).is_some_and(|rest| rest.starts_with("/messages"))
+    };
+    instances.iter().any(is_of)
 }
 
 fn slots(db: &Connection, sought: &Sought) -> Result<Vec<Slot>> {

@@ -9,6 +9,11 @@ use crate::store::{Reply, Slot};
 /// time says that there is more.
 const SWEEP_LIMIT: u32 = 500;
 
+/// What a sweep says that found nothing due.
+pub(super) fn nothing() -> Reply {
+    Reply::Swept { released: Vec::new(), unknown: Vec::new(), expired: Vec::new(), forgotten: Vec::new() }
+}
+
 /// Sweeps. A `dispatching` record is reconciled as soon as its lease is out, which is far stricter than the five
 /// minutes of S11.
 pub(super) fn sweep(db: &Connection, horizon: Horizon, every_ms: i64) -> Result<Reply> {
@@ -41,6 +46,17 @@ pub(super) fn sweep(db: &Connection, horizon: Horizon, every_ms: i64) -> Result<
              ORDER BY due_ms LIMIT ?5)
          RETURNING scope, key"
     ))?;
+    db.prepare_cached(
+        "DELETE FROM inbox WHERE (provider, endpoint, event_id, item, subscriber) IN (
+             SELECT provider, endpoint, event_id, item, subscriber FROM inbox
+             WHERE due_ms <= ?1 AND expires_ms <= ?1 ORDER BY due_ms LIMIT ?2)",
+    )?
+    .execute((horizon.now_ms, SWEEP_LIMIT))?;
+    db.prepare_cached(
+        "DELETE FROM message_status WHERE message_id IN (
+             SELECT message_id FROM message_status WHERE due_ms <= ?1 ORDER BY due_ms LIMIT ?2)",
+    )?
+    .execute((horizon.now_ms, SWEEP_LIMIT))?;
     Ok(Reply::Swept { released, unknown, expired, forgotten })
 }
 

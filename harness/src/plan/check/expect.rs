@@ -36,7 +36,7 @@ fn unknown_field(file: &File<'_>, place: &Place, key: &str, more: &[&str]) -> Pl
 
 pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanError> {
     let place = Place::root().key("expect");
-    let ops = scenario.ops();
+    let ops = Known::of(scenario);
     layer(file, &place, &scenario.expect.default, &ops)?;
     for (profile, expectation) in &scenario.expect.by_profile {
         let here = place.key(profile);
@@ -60,13 +60,29 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
     cells(file, scenario)
 }
 
+/// What an expectation may name.
+struct Known {
+    /// What may act.
+    acts: BTreeSet<String>,
+    /// What is answered: also a batch, which acts only in its items.
+    answered: BTreeSet<String>,
+}
+
+impl Known {
+    fn of(scenario: &Scenario) -> Self {
+        let acts = scenario.ops();
+        let batches = scenario.deliveries().map(|deliver| deliver.op.clone());
+        Self { answered: batches.chain(acts.iter().cloned()).collect(), acts }
+    }
+}
+
 /// What can be wrong in one table, whatever it inherits.
-fn layer(file: &File<'_>, place: &Place, layer: &Expectation, ops: &BTreeSet<&str>) -> Result<(), PlanError> {
-    let effects = layer.effects.iter().flatten().map(|(op, _)| ("effects", op));
-    let answers = layer.answers.iter().flatten().map(|(op, _)| ("answers", op));
-    for (field, op) in effects.chain(answers) {
-        if !ops.contains(op.as_str()) {
-            let known: Vec<&&str> = ops.iter().collect();
+fn layer(file: &File<'_>, place: &Place, layer: &Expectation, known: &Known) -> Result<(), PlanError> {
+    let effects = layer.effects.iter().flatten().map(|(op, _)| ("effects", op, &known.acts));
+    let answers = layer.answers.iter().flatten().map(|(op, _)| ("answers", op, &known.answered));
+    for (field, op, known) in effects.chain(answers) {
+        if !known.contains(op) {
+            let known: Vec<&String> = known.iter().collect();
             return Err(file
                 .mistaken_key(&place.key(field).key(op), format!("no step sends `{op}`"))
                 .help(meant::one_of(op, &known)));
@@ -104,19 +120,20 @@ fn layer(file: &File<'_>, place: &Place, layer: &Expectation, ops: &BTreeSet<&st
 
 /// An answer is spelled as a verdict spells it; no other could ever be met.
 fn answer(file: &File<'_>, place: &Place, answer: &str) -> Result<(), PlanError> {
-    let asked = answer.strip_prefix("look-up ").or_else(|| answer.strip_prefix("resolve "));
+    let words = ["look-up ", "resolve ", "redrive ", "sent ", "delivered ", "read ", "failed "];
+    let asked = words.into_iter().find_map(|word| answer.strip_prefix(word));
     let is_status = |word: &str| word.len() == 3 && word.parse().is_ok_and(|n: u16| (100..=599).contains(&n));
     let good = match asked.unwrap_or(answer).split_once(' ') {
         None => is_status(asked.unwrap_or(answer)) || asked == Some("none"),
-        Some(("none", reason)) => asked.is_none() && !reason.is_empty(),
+        Some(("none", reason)) => !reason.is_empty(),
         Some((status, rest)) => is_status(status) && !rest.is_empty(),
     };
     if good {
         return Ok(());
     }
     Err(file.mistake(place, format!("`{answer}` is no answer")).help(
-        "write `200`, `200 replay`, `504 outcome-unknown`, `none timeout`, `look-up 200 sent` or \
-         `resolve 409 too-early`",
+        "write `200`, `200 replay`, `504 outcome-unknown`, `none timeout`, `look-up 200 sent`, \
+         `resolve 409 too-early`, `redrive 409 not-dead` or `delivered 200`",
     ))
 }
 

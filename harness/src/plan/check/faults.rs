@@ -2,15 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::File;
+use super::{File, policy};
 use crate::plan::places::Place;
-use crate::plan::{Fault, PlanError, Scenario, Span, Trigger, Vary, meant, names};
+use crate::plan::{Fault, PlanError, Scenario, Span, Step, Trigger, Vary, meant, names};
+use crate::sim::actors::{producer, whatsapp};
 
 const FAULTS_MAX: usize = 1_000;
+const COMMITS_MAX: usize = 1_000_000;
 
 /// The actions, of which a fault has exactly one.
-const ACTIONS: [&str; 9] =
-    ["cut", "slow", "lose", "delay", "crash", "freeze", "refuse", "clock", "lose_commits"];
+const ACTIONS: [&str; 10] =
+    ["cut", "slow", "lose", "delay", "crash", "freeze", "refuse", "clock", "lose_commits", "empty"];
 
 /// What only says something beside one of these actions.
 const DETAILS: [(&str, &[&str]); 8] = [
@@ -25,8 +27,10 @@ const DETAILS: [(&str, &[&str]); 8] = [
 ];
 
 /// What the faults of a scenario may name.
-struct Known<'a> {
-    ops: BTreeSet<&'a str>,
+struct Known {
+    ops: BTreeSet<String>,
+    /// The hosts whose steps have to end.
+    actors: Vec<&'static str>,
     hosts: Vec<String>,
     gateways: Vec<String>,
     points: Vec<&'static str>,
@@ -39,7 +43,8 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
     let gateways = scenario.world.gateways.max(most);
     let known = Known {
         ops: scenario.ops(),
-        hosts: names::hosts(gateways),
+        actors: actors(scenario),
+        hosts: names::hosts(gateways, scenario.world.redis),
         gateways: names::gateways(gateways),
         points: names::points(!scenario.vary.points.is_empty()),
     };
@@ -54,6 +59,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
         }
         hosts(file, &here, fault, &known)?;
         lengths(file, &here, fault)?;
+        amounts(file, &here, fault)?;
     }
     Ok(())
 }
@@ -129,7 +135,7 @@ fn when(file: &File<'_>, place: &Place, fault: &Fault, action: &str) -> Result<(
     }
 }
 
-fn trigger(file: &File<'_>, place: &Place, trigger: &Trigger, known: &Known<'_>) -> Result<(), PlanError> {
+fn trigger(file: &File<'_>, place: &Place, trigger: &Trigger, known: &Known) -> Result<(), PlanError> {
     let given = [trigger.effect.is_some(), trigger.point.is_some(), trigger.message.is_some()];
     if given.into_iter().filter(|given| *given).count() != 1 {
         return Err(file
@@ -170,11 +176,54 @@ fn beside(file: &File<'_>, place: &Place, field: &str, fits: bool, owners: &str)
         .help(format!("it belongs to {owners}")))
 }
 
-fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known<'_>) -> Result<(), PlanError> {
+/// Who does the steps.
+fn actors(scenario: &Scenario) -> Vec<&'static str> {
+    let delivers = scenario.steps.iter().any(Step::is_delivery);
+    std::iter::once(producer::HOST).chain(delivers.then_some(whatsapp::HOST)).collect()
+}
+
+/// A producer, or a sender of webhooks, that never comes back never ends its steps, and everything waits for these.
+fn actor(file: &File<'_>, place: &Place, fault: &Fault, known: &Known) -> Result<(), PlanError> {
+    let actor = |host: &Option<String>| host.clone().filter(|host| known.actors.contains(&host.as_str()));
+    let called = |host: &str| match host {
+        producer::HOST => "the producer",
+        _ => "the sender of webhooks",
+    };
+    if let Some(host) = actor(&fault.crash) {
+        let message = format!("{} cannot crash: its steps would never end", called(&host));
+        return Err(file
+            .mistake(&place.key("crash"), message)
+            .help(format!("crash a gateway, or cut its link, such as `cut = \"{host} <-> gateway-1\"`")));
+    }
+    if let (Some(host), None) = (actor(&fault.freeze), fault.thaw) {
+        let message = format!("{} freezes for good: its steps would never end", called(&host));
+        return Err(file.mistake(&place.key("freeze"), message).help("add `thaw`, such as `thaw = \"40s\"`"));
+    }
+    Ok(())
+}
+
+/// How much a fault does, where that is a number or a table.
+fn amounts(file: &File<'_>, place: &Place, fault: &Fault) -> Result<(), PlanError> {
+    if let Some(commits) = fault.lose_commits {
+        let commits = usize::try_from(commits).unwrap_or(usize::MAX);
+        file.within(&place.key("lose_commits"), "the number of lost commits", commits, 1, COMMITS_MAX)?;
+    }
+    match &fault.upgrade {
+        Some(fields) => policy::check(file, &place.key("upgrade"), fields),
+        None => Ok(()),
+    }
+}
+
+fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known) -> Result<(), PlanError> {
+    actor(file, place, fault, known)?;
     for (field, cut) in [("cut", &fault.cut), ("slow", &fault.slow)] {
         if let Some(cut) = cut {
             link(file, &place.key(field), &cut.from, &cut.to, known)?;
         }
+    }
+    if let Some(host) = &fault.empty {
+        let redis: &[&str] = if known.hosts.iter().any(|host| host == "redis") { &["redis"] } else { &[] };
+        file.known(&place.key("empty"), "store of hints", host, redis)?;
     }
     if let Some(host) = &fault.clock {
         file.known(&place.key("clock"), "gateway", host, &known.gateways)?;
@@ -192,7 +241,7 @@ fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known<'_>) -> Re
     Ok(())
 }
 
-fn link(file: &File<'_>, place: &Place, from: &str, to: &str, known: &Known<'_>) -> Result<(), PlanError> {
+fn link(file: &File<'_>, place: &Place, from: &str, to: &str, known: &Known) -> Result<(), PlanError> {
     for host in [from, to] {
         file.known(place, "host", host, &known.hosts)?;
     }
@@ -220,6 +269,7 @@ fn has(fault: &Fault, field: &str) -> bool {
         "cut" => fault.cut.is_some(),
         "slow" => fault.slow.is_some(),
         "clock" => fault.clock.is_some(),
+        "empty" => fault.empty.is_some(),
         "offset" => fault.offset.is_some(),
         "lose_commits" => fault.lose_commits.is_some(),
         "upgrade" => fault.upgrade.is_some(),

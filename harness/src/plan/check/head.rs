@@ -1,6 +1,6 @@
 //! Checks of the title, the rules and the world.
 
-use super::File;
+use super::{File, policy};
 use crate::plan::places::Place;
 use crate::plan::{PlanError, Scenario, WorldSpec, names};
 
@@ -53,6 +53,8 @@ fn world(file: &File<'_>, world: &WorldSpec, place: &Place) -> Result<(), PlanEr
     file.within(&place.key("gateways"), "the number of gateways", gateways, 1, GATEWAYS_MAX)?;
     let divisor = usize::try_from(world.shrink_time_by).unwrap_or(usize::MAX);
     file.within(&place.key("shrink_time_by"), "`shrink_time_by`", divisor, 1, 1_000_000)?;
+    file.lasts(&place.key("key_retention"), "the memory of the provider", world.key_retention)?;
+    policy::check(file, &place.key("policy"), &world.policy)?;
     let producer = place.key("producer");
     file.lasts(&producer.key("timeout"), "an attempt of a producer", world.producer.timeout)?;
     file.at_most(&producer.key("retry"), "retries", world.producer.retry.len(), RETRIES_MAX)

@@ -1,9 +1,11 @@
 //! Checks of what a scenario means, after its text was understood.
 
+mod deliveries;
 mod expect;
 mod faults;
 mod file;
 mod head;
+mod policy;
 mod run_all;
 mod steps;
 

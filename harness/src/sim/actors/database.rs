@@ -9,11 +9,20 @@ use std::{
 
 use onceproof_gateway::{
     store::{
-        Answer, Command, OpenError, Record, Reply, Slot, SqliteStore, State, Store, StoreError, Word, wire,
+        Answer, Command, DeadLetter, EventCommand, EventReply, OpenError, Record, Reply, Store, StoreError,
+        wire,
     },
     world::{BoxFuture, BoxIo, SharedWorld},
 };
 
+mod statements;
+mod waiting;
+
+use self::{
+    statements::{changes, events},
+    waiting::Waiting,
+};
+use super::pool::Pooled;
 use crate::{
     history::Event,
     sim::{clock::wall_ms, digest::Kind, stage::Stage, wire::STORE_PORT},
@@ -27,15 +36,20 @@ pub const AFTER_COMMIT: &str = "after-commit";
 /// The points of this host.
 pub const POINTS: &[&str] = &[BEFORE_COMMIT, AFTER_COMMIT];
 
+/// More than any plan can have.
+const LETTERS_MAX: u32 = 100_000;
+
 const UNPOISONED: &str = "a panic in the store ends the run";
 
 /// A store that several hosts may share, and the stage that hears of every statement.
 #[derive(Clone)]
 pub struct WatchedStore {
     name: Arc<str>,
-    sqlite: Arc<Mutex<SqliteStore>>,
+    sqlite: Arc<Mutex<Pooled>>,
     /// Every command that changed something, in order: what a database that loses commits still has.
     commits: Arc<Mutex<Vec<Command>>>,
+    /// What is known of the rows that wait for a worker.
+    waiting: Arc<Mutex<Waiting>>,
     stage: Arc<Stage>,
 }
 
@@ -45,8 +59,9 @@ impl WatchedStore {
     /// # Errors
     /// When SQLite cannot make one.
     pub fn open(name: &str, stage: Arc<Stage>) -> Result<Self, OpenError> {
-        let sqlite = SqliteStore::in_memory()?;
-        Ok(Self { name: name.into(), sqlite: Arc::new(Mutex::new(sqlite)), commits: Arc::default(), stage })
+        let sqlite = Pooled::take()?;
+        let sqlite = Arc::new(Mutex::new(sqlite));
+        Ok(Self { name: name.into(), sqlite, commits: Arc::default(), waiting: Arc::default(), stage })
     }
 
     /// Executes one command, and records it as done at `at_ms` on `host`.
@@ -58,7 +73,14 @@ impl WatchedStore {
             if changes(command, &answer.reply) {
                 self.commits.lock().expect(UNPOISONED).push(command.clone());
             }
-            for event in events(&self.name, command, &answer.reply) {
+            let told = match command {
+                Command::Event(command) => {
+                    let mut waiting = self.waiting.lock().expect(UNPOISONED);
+                    waiting.observe(&self.name, &self.stage, command, &answer.reply).into_iter().collect()
+                }
+                _ => events(&self.name, command, &answer.reply),
+            };
+            for event in told {
                 self.stage.record(at_ms, host, event);
             }
         }
@@ -70,7 +92,7 @@ impl WatchedStore {
         let mut commits = self.commits.lock().expect(UNPOISONED);
         let kept = commits.len().saturating_sub(n as usize);
         commits.truncate(kept);
-        let mut rebuilt = SqliteStore::in_memory().expect("SQLite opens in memory");
+        let mut rebuilt = Pooled::take().expect("SQLite opens in memory");
         for command in commits.iter() {
             // It was executed before, on the same state.
             let _ = rebuilt.execute(command);
@@ -89,7 +111,24 @@ impl WatchedStore {
             reference: record.reference,
             overdue_ms: record.due_ms.and_then(|due_ms| u64::try_from(wall_ms(now_ms) - due_ms).ok()),
         };
-        records.unwrap_or_default().into_iter().map(to_event).collect()
+        let records = records.unwrap_or_default().into_iter().map(to_event);
+        records.chain(self.dead_letters()).collect()
+    }
+}
+
+impl WatchedStore {
+    /// Every dead letter, known by its marker.
+    fn dead_letters(&self) -> Vec<Event> {
+        let list = Command::Event(EventCommand::ListDead { limit: LETTERS_MAX });
+        let answer = self.sqlite.lock().expect(UNPOISONED).execute(&list);
+        let Ok(Answer { reply: Reply::Event(EventReply::Dead { letters, .. }), .. }) = answer else {
+            return Vec::new();
+        };
+        let to_event = |letter: DeadLetter| Event::DeadLetter {
+            op: self.stage.operation(&letter.payload).into(),
+            why: letter.error,
+        };
+        letters.into_iter().map(to_event).collect()
     }
 }
 
@@ -141,127 +180,4 @@ async fn serve_connection(
         wire::write_frame(&mut connection, &answer).await?;
     }
     Ok(())
-}
-
-/// What a statement looks like in a history: one event for each record that it touched.
-fn events(store: &str, command: &Command, reply: &Reply) -> Vec<Event> {
-    if let Reply::Swept { released, unknown, expired, forgotten } = reply {
-        let swept = |slots: &[Slot], what: &str, state| {
-            slots.iter().map(|slot| store_event(store, "sweep", slot, what, state)).collect::<Vec<_>>()
-        };
-        return [
-            swept(released, "released", None),
-            swept(unknown, "unknown", Some(State::Unknown)),
-            swept(expired, "expired", Some(State::Tombstone)),
-            swept(forgotten, "forgotten", None),
-        ]
-        .concat();
-    }
-    let (name, slot) = match (command, reply) {
-        (Command::BeginAsk { .. }, Reply::Ask { slot, .. }) => ("begin-ask", slot),
-        (Command::BeginQuery { .. }, Reply::Query { slot, .. }) => ("begin-query", slot),
-        _ => match (command_name(command), command.slot()) {
-            (name, Some(slot)) => (name, slot),
-            _ => return Vec::new(),
-        },
-    };
-    let mut event = store_event(store, name, slot, reply_name(reply), state_after(command, reply));
-    if let Event::Store { token, granted, reference, .. } = &mut event {
-        *token = command.token();
-        *granted = granted_by(command, reply);
-        *reference = command.reference().map(str::to_owned);
-    }
-    vec![event]
-}
-
-fn store_event(store: &str, command: &str, slot: &Slot, reply: &str, state: Option<State>) -> Event {
-    Event::Store {
-        store: store.into(),
-        command: command.into(),
-        scope: slot.scope.clone(),
-        key: slot.key.clone(),
-        token: None,
-        granted: None,
-        reply: reply.into(),
-        state,
-        reference: None,
-    }
-}
-
-/// Whether a transaction changed anything that a later one can see.
-fn changes(command: &Command, reply: &Reply) -> bool {
-    match reply {
-        Reply::Claimed { .. } | Reply::Applied | Reply::Ask { .. } | Reply::Query { .. } => true,
-        Reply::Meets { .. } => matches!(command, Command::Fence { .. }),
-        Reply::Swept { released, unknown, expired, forgotten } => {
-            [released, unknown, expired, forgotten].iter().any(|slots| !slots.is_empty())
-        }
-        Reply::Mismatch { .. }
-        | Reply::Absent
-        | Reply::Fenced { .. }
-        | Reply::Found { .. }
-        | Reply::TooEarly { .. }
-        | Reply::Unknowns { .. } => false,
-    }
-}
-
-fn command_name(command: &Command) -> &'static str {
-    match command {
-        Command::Claim { .. } => "claim",
-        Command::Mark { .. } => "mark",
-        Command::Done { .. } => "done",
-        Command::Unknown { .. } => "unknown",
-        Command::Release { .. } => "release",
-        Command::Fence { .. } => "fence",
-        Command::Read { .. } => "read",
-        Command::BeginAsk { .. } => "begin-ask",
-        Command::BeginQuery { .. } => "begin-query",
-        Command::ReleaseAsked { .. } => "release-asked",
-        Command::AskLater { .. } => "ask-later",
-        Command::Sweep { .. } => "sweep",
-        Command::Find { .. } => "find",
-        Command::Resolve { .. } => "resolve",
-        Command::ListUnknown { .. } => "list-unknown",
-    }
-}
-
-fn reply_name(reply: &Reply) -> &'static str {
-    match reply {
-        Reply::Claimed { .. } => "claimed",
-        Reply::Mismatch { .. } => "mismatch",
-        Reply::Meets { .. } => "meets",
-        Reply::Absent => "absent",
-        Reply::Applied => "applied",
-        Reply::Fenced { .. } => "fenced",
-        Reply::Ask { .. } => "ask",
-        Reply::Query { .. } => "query",
-        Reply::Found { .. } => "found",
-        Reply::TooEarly { .. } => "too-early",
-        Reply::Unknowns { .. } => "unknowns",
-        Reply::Swept { .. } => "swept",
-    }
-}
-
-fn granted_by(command: &Command, reply: &Reply) -> Option<i64> {
-    match (command, reply) {
-        (_, Reply::Claimed { token }) => Some(*token),
-        (Command::Fence { .. }, Reply::Meets { view }) => Some(view.token),
-        (_, Reply::Ask { settle_token, .. } | Reply::Query { settle_token, .. }) => Some(*settle_token),
-        _ => None,
-    }
-}
-
-fn state_after(command: &Command, reply: &Reply) -> Option<State> {
-    match (command, reply) {
-        (_, Reply::Claimed { .. }) => Some(State::Claimed),
-        (Command::Mark { .. }, Reply::Applied) => Some(State::Dispatching),
-        (Command::Done { .. }, Reply::Applied) => Some(State::Done),
-        (Command::Unknown { .. } | Command::AskLater { .. }, Reply::Applied) => Some(State::Unknown),
-        (Command::Resolve { word: Word::Sent { .. }, .. }, Reply::Applied) => Some(State::Done),
-        (_, Reply::Ask { .. } | Reply::Query { .. } | Reply::TooEarly { .. }) => Some(State::Unknown),
-        (_, Reply::Meets { view }) => Some(view.state),
-        (_, Reply::Mismatch { state }) => Some(*state),
-        (_, Reply::Fenced { view }) => view.as_ref().map(|view| view.state),
-        _ => None,
-    }
 }

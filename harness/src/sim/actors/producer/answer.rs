@@ -35,7 +35,7 @@ impl Answer {
             replay: header("x-idempotent-replay") == Some("true"),
             message_id: text("messageId").or_else(|| text("instanceId")),
             reference: text("reference"),
-            says: text("status"),
+            says: says(&body),
             problem: text("type").and_then(|name| name.rsplit(':').next().map(str::to_owned)),
             digest: digest(response),
         }
@@ -61,6 +61,12 @@ impl Answer {
             digest: self.digest.clone(),
         }
     }
+}
+
+/// How far a message has come: what a status said of it, where it is known to be sent (W11).
+fn says(body: &Value) -> Option<String> {
+    let (status, delivery) = (body["status"].as_str()?, body["delivery"].as_str());
+    Some(delivery.filter(|_| status == "sent").unwrap_or(status).to_owned())
 }
 
 /// Equal for equal answers: status, allow-listed headers, body (S2).

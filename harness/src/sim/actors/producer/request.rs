@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use super::tenants::{ACCOUNT_TOKEN, tenant};
 use crate::{
     plan::{Scenario, Send, TokenKind},
-    sim::actors::whatsapp::marked,
+    sim::marker::marked,
 };
 
 /// Where multipart parts begin and end. A repetition draws another, since it says nothing of the content.

@@ -2,10 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicU32, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -16,7 +13,7 @@ use onceproof_gateway::{
     world::{SharedWorld, within},
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     answer::Answer,
@@ -25,7 +22,7 @@ use super::{
 };
 use crate::{
     history::Event,
-    plan::{KnownBy, LookUp, OperatorVerdict, Resolve, Scenario, Send, Step},
+    plan::{KnownBy, LookUp, OperatorVerdict, Redrive, Resolve, Scenario, Send, Step},
     sim::{
         stage::{BOOT_MS, Stage},
         wire::HTTP_PORT,
@@ -41,32 +38,38 @@ pub struct Producer {
     stage: Arc<Stage>,
     scenario: Arc<Scenario>,
     seed: u64,
-    calls: AtomicU32,
-    steps_left: AtomicU32,
     /// The last message id and reference that anybody heard of an operation.
-    heard: Mutex<BTreeMap<String, (Option<String>, Option<String>)>>,
+    heard: Mutex<BTreeMap<String, Heard>>,
+}
+
+/// What anybody last heard of an operation.
+#[derive(Debug, Clone, Default)]
+struct Heard {
+    message_id: Option<String>,
+    reference: Option<String>,
+    /// The number of its dead letter.
+    letter: Option<i64>,
 }
 
 impl Producer {
     /// The producers of `scenario`.
     #[must_use]
     pub fn new(world: SharedWorld, stage: Arc<Stage>, scenario: Arc<Scenario>, seed: u64) -> Arc<Self> {
-        let steps_left = AtomicU32::new(scenario.steps.len() as u32);
-        let calls = AtomicU32::new(0);
-        Arc::new(Self { world, stage, scenario, seed, calls, steps_left, heard: Mutex::default() })
+        Arc::new(Self { world, stage, scenario, seed, heard: Mutex::default() })
     }
 
-    /// Does every step at its time.
+    /// Does every step of its own at its time; the others are the sender's of webhooks.
     pub fn run(self: &Arc<Self>) {
         for index in 0..self.scenario.steps.len() {
+            if self.scenario.steps[index].is_delivery() {
+                continue;
+            }
             let this = Arc::clone(self);
             self.world.spawn(Box::pin(async move {
                 let step = &this.scenario.steps[index];
                 this.world.sleep(Duration::from_millis(BOOT_MS + step.at.ms())).await;
                 this.step(step).await;
-                if this.steps_left.fetch_sub(1, Ordering::Relaxed) == 1 {
-                    this.stage.finish();
-                }
+                this.stage.step_done();
             }));
         }
     }
@@ -81,6 +84,9 @@ impl Producer {
         }
         if let Some(resolve) = &step.resolve {
             self.resolve(resolve).await;
+        }
+        if let Some(redrive) = &step.redrive {
+            futures::future::join_all((0..redrive.times).map(|_| self.redrive(redrive))).await;
         }
     }
 
@@ -100,7 +106,7 @@ impl Producer {
 
     /// One attempt; whether its answer is definite.
     async fn attempt(&self, send: &Send, via: &str, attempt: u32) -> bool {
-        let call = self.next_call();
+        let call = self.stage.next_call();
         let content = content(&self.scenario, send);
         self.record(Event::Request {
             op: send.op.clone(),
@@ -174,10 +180,10 @@ impl Producer {
     /// Asks what became of a message (S11).
     async fn look_up(&self, look_up: &LookUp) {
         let Some(send) = self.scenario.first_send(&look_up.op) else { return };
-        let (id, reference) = self.heard_of(&look_up.op);
+        let Heard { message_id, reference, .. } = self.heard_of(&look_up.op);
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         let path = match look_up.by {
-            KnownBy::Id => format!("/v1/messages/{}/status", encode(&id.unwrap_or_default())),
+            KnownBy::Id => format!("/v1/messages/{}/status", encode(&message_id.unwrap_or_default())),
             KnownBy::Reference => format!("/v1/messages/{}/status", encode(&reference.unwrap_or_default())),
             KnownBy::Key => format!(
                 "/v1/instances/{}/keys/{}/{}/status",
@@ -202,7 +208,7 @@ impl Producer {
 
     /// Settles an unknown message by an operator's word.
     async fn resolve(&self, resolve: &Resolve) {
-        let (_, reference) = self.heard_of(&resolve.op);
+        let Heard { reference, .. } = self.heard_of(&resolve.op);
         let verdict = match resolve.verdict {
             OperatorVerdict::Sent => "sent",
             OperatorVerdict::NotSent => "not-sent",
@@ -217,23 +223,58 @@ impl Producer {
         self.record(Event::Resolve { op: resolve.op.clone(), verdict: verdict.into(), status, problem });
     }
 
+    /// Brings a dead letter back, which an operator finds in the list, or remembers.
+    async fn redrive(&self, redrive: &Redrive) {
+        let listed = self.listed(redrive).await;
+        let answer = match listed.or(self.heard_of(&redrive.op).letter) {
+            Some(letter) => {
+                self.lock().entry(redrive.op.clone()).or_default().letter = Some(letter);
+                let request = Request::post(format!("/admin/dead-letters/{letter}/redrive"))
+                    .header(header::HOST, &redrive.via)
+                    .header(header::AUTHORIZATION, format!("Bearer {ADMIN_TOKEN}"))
+                    .body(Bytes::new());
+                self.ask(&redrive.via, request).await
+            }
+            None => None,
+        };
+        let (status, problem) = answer.map_or((None, None), |answer| (Some(answer.status), answer.problem));
+        self.record(Event::Redrive { op: redrive.op.clone(), status, problem });
+    }
+
+    /// The number of the dead letter that bears the marker.
+    async fn listed(&self, redrive: &Redrive) -> Option<i64> {
+        let request = Request::get("/admin/dead-letters")
+            .header(header::HOST, &redrive.via)
+            .header(header::AUTHORIZATION, format!("Bearer {ADMIN_TOKEN}"))
+            .body(Bytes::new())
+            .ok()?;
+        let limit = Duration::from_millis(self.scenario.world.producer.timeout.ms());
+        let exchange = self.exchange(&redrive.via, request, limit);
+        let response = within(&*self.world, limit, exchange).await?.ok()?;
+        let body: Value = serde_json::from_slice(response.body()).ok()?;
+        let is_this = |letter: &&Value| {
+            letter["payload"].as_str().is_some_and(|payload| self.stage.operation(payload) == redrive.op)
+        };
+        body["deadLetters"].as_array()?.iter().find(is_this)?["id"].as_i64()
+    }
+
     async fn ask(&self, via: &str, request: http::Result<Request<Bytes>>) -> Option<Answer> {
         self.call(via, request.ok()?, false).await.ok()
     }
 
     fn hear(&self, op: &str, answer: Answer) {
-        let mut heard = self.heard.lock().expect("a panic in a producer ends the run");
-        let (id, reference) = heard.entry(op.into()).or_default();
-        *id = answer.message_id.or(id.take());
-        *reference = answer.reference.or(reference.take());
+        let mut heard = self.lock();
+        let known = heard.entry(op.into()).or_default();
+        known.message_id = answer.message_id.or(known.message_id.take());
+        known.reference = answer.reference.or(known.reference.take());
     }
 
-    fn heard_of(&self, op: &str) -> (Option<String>, Option<String>) {
-        self.heard.lock().expect("a panic in a producer ends the run").get(op).cloned().unwrap_or_default()
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Heard>> {
+        self.heard.lock().expect("a panic in a producer ends the run")
     }
 
-    fn next_call(&self) -> u32 {
-        self.calls.fetch_add(1, Ordering::Relaxed) + 1
+    fn heard_of(&self, op: &str) -> Heard {
+        self.lock().get(op).cloned().unwrap_or_default()
     }
 
     fn record(&self, event: Event) {

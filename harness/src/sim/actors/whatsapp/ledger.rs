@@ -12,6 +12,8 @@ pub struct Ledger {
     keys: BTreeMap<String, (u64, String)>,
     /// By reference: the id that was given.
     references: BTreeMap<String, String>,
+    /// By operation: the id and the reference of its last message.
+    sent: BTreeMap<String, (String, Option<String>)>,
     /// By media id: what was uploaded.
     media: BTreeMap<String, String>,
 }
@@ -35,16 +37,22 @@ impl Ledger {
     }
 
     /// Acts: gives an id, and remembers it under key (until then) and reference.
-    pub fn act(&mut self, key: Option<(&str, u64)>, reference: Option<&str>) -> String {
+    pub fn act(&mut self, op: &str, key: Option<(&str, u64)>, reference: Option<&str>) -> String {
         self.messages += 1;
         let id = format!("wamid.{}", self.messages);
         if let Some((key, until_ms)) = key {
             self.keys.insert(key.into(), (until_ms, id.clone()));
         }
+        self.sent.insert(op.into(), (id.clone(), reference.map(str::to_owned)));
         if let Some(reference) = reference {
             self.references.insert(reference.into(), id.clone());
         }
         id
+    }
+
+    /// The id and the reference of the last message of an operation.
+    pub fn sent(&self, op: &str) -> Option<(String, Option<String>)> {
+        self.sent.get(op).cloned()
     }
 
     /// Keeps an uploaded file, which is no effect, and gives its id.

@@ -1,10 +1,10 @@
-//! The host `whatsapp`: a provider after the WhatsApp Cloud API, its ledger of effects, and what a plan makes
-//! it say against the truth.
+//! The host `whatsapp`: a provider after the WhatsApp Cloud API, its ledger of effects, what a plan makes it
+//! say against the truth, and the sender of webhooks.
 
 mod answer;
 mod ledger;
-mod marker;
 mod serve;
+mod webhooks;
 
-pub use marker::marked;
 pub use serve::{HOST, Provider};
+pub use webhooks::{META_SECRET, STANDARD_SECRET, STRIPE_SECRET, VERIFY_TOKEN};

@@ -1,7 +1,6 @@
 //! The provider's API.
 
 use std::{
-    collections::BTreeSet,
     io,
     sync::{Arc, Mutex},
     time::Duration,
@@ -19,7 +18,7 @@ use onceproof_gateway::{http::serve, world::SharedWorld};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{answer::Answer, ledger::Ledger, marker::operation};
+use super::{answer::Answer, ledger::Ledger, webhooks::Sender};
 use crate::{
     history::{Ability, Event},
     plan::{Scenario, ScriptedAnswer},
@@ -40,8 +39,8 @@ pub struct Provider {
 
 struct Inner {
     stage: Arc<Stage>,
+    scenario: Arc<Scenario>,
     ability: Ability,
-    ops: BTreeSet<String>,
     script: Vec<ScriptedAnswer>,
     key_retention_ms: u64,
     ledger: Mutex<Ledger>,
@@ -79,11 +78,11 @@ impl Decision {
 impl Provider {
     /// A provider with an empty ledger that remembers keys for `key_retention_ms`, if it takes them at all.
     #[must_use]
-    pub fn new(stage: Arc<Stage>, ability: Ability, scenario: &Scenario, key_retention_ms: u64) -> Self {
+    pub fn new(stage: Arc<Stage>, ability: Ability, scenario: &Arc<Scenario>, key_retention_ms: u64) -> Self {
         let inner = Inner {
             stage,
+            scenario: Arc::clone(scenario),
             ability,
-            ops: scenario.ops().into_iter().map(str::to_owned).collect(),
             script: scenario.answers.clone(),
             key_retention_ms,
             ledger: Mutex::default(),
@@ -91,11 +90,22 @@ impl Provider {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Serves for ever.
+    /// The id and the reference of the message that an operation sent last, if it sent any.
+    pub(super) fn sent(&self, op: &str) -> Option<(String, Option<String>)> {
+        self.inner.lock().sent(op)
+    }
+
+    /// Whether its statuses bear our reference.
+    pub(super) fn echoes(&self) -> bool {
+        self.inner.ability == Ability::Echoing
+    }
+
+    /// Delivers what the plan says, and serves for ever.
     ///
     /// # Errors
     /// When the port cannot be bound.
     pub async fn serve(self, world: SharedWorld) -> io::Result<()> {
+        Sender::new(&world, &self.inner.stage, &self.inner.scenario, &self).run();
         let here = (self, Arc::clone(&world));
         let router = Router::new()
             .route("/{phone_number_id}/messages", post(act).get(find))
@@ -191,7 +201,7 @@ impl Inner {
         }
         let key = headers.get("idempotency-key").and_then(|value| value.to_str().ok());
         Asked {
-            op: operation(&self.ops, &marked).to_owned(),
+            op: self.stage.operation(&marked).to_owned(),
             reference: content["biz_opaque_callback_data"].as_str().map(str::to_owned),
             key: key.map(str::to_owned),
         }
@@ -206,7 +216,7 @@ impl Inner {
         let replay = known.is_some();
         let acts = (!replay && scripted.is_none_or(|answer| answer.acts)).then(|| {
             let until_ms = now_ms + self.key_retention_ms;
-            ledger.act(key.map(|key| (key, until_ms)), asked.reference.as_deref())
+            ledger.act(&asked.op, key.map(|key| (key, until_ms)), asked.reference.as_deref())
         });
         let status = scripted.map_or(200, |answer| answer.status);
         let answer = Answer {

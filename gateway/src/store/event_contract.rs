@@ -1,0 +1,467 @@
+//! What every store must do about events: every command, every fencing condition.
+
+use super::{
+    Answer, Command, DeadLetter, Delivery, Done, Effect, EventCommand, EventKey, EventReply, Failure, Item,
+    Queue, Reply, Slot, Sought, SqliteStore, StatusUpdate, StoredAnswer, Ticket, Waiting, Whose, Word, Work,
+};
+
+const LEASE_MS: i64 = 30_000;
+const SKEW_MS: i64 = 5_000;
+const OUT_MS: i64 = LEASE_MS + SKEW_MS;
+const KEPT_MS: i64 = 1_000_000;
+const ATTEMPTS: u32 = 5;
+const FENCED: Reply = Reply::Fenced { view: None };
+
+/// A store, asked at times that the test names.
+struct Desk {
+    store: SqliteStore,
+}
+
+impl Desk {
+    fn open() -> Self {
+        Self { store: SqliteStore::in_memory().unwrap() }
+    }
+
+    fn ask(&mut self, command: EventCommand) -> Reply {
+        self.store.execute(&Command::Event(command)).unwrap().reply
+    }
+
+    fn receive(&mut self, items: &[Item], now_ms: i64) -> (u32, u32, u32) {
+        let expires_ms = now_ms + KEPT_MS;
+        let items = items.to_vec();
+        match self.ask(EventCommand::Receive { items, now_ms, expires_ms, sweep_every_ms: 1 }) {
+            Reply::Event(EventReply::Received { new, known, dead }) => (new, known, dead),
+            other => panic!("not received: {other:?}"),
+        }
+    }
+
+    fn lease(&mut self, now_ms: i64) -> Option<(Ticket, u32, Work)> {
+        let lease_end_ms = now_ms + LEASE_MS;
+        match self.ask(EventCommand::Lease { now_ms, lease_end_ms, skew_ms: SKEW_MS, attempts: ATTEMPTS }) {
+            Reply::Event(EventReply::Leased { ticket, attempt, work }) => Some((ticket, attempt, work)),
+            Reply::Absent => None,
+            other => panic!("not leased: {other:?}"),
+        }
+    }
+
+    fn ticket(&mut self, now_ms: i64) -> Ticket {
+        self.lease(now_ms).expect("something is due").0
+    }
+
+    fn heartbeat(&mut self, ticket: Ticket, now_ms: i64) -> Reply {
+        let lease_end_ms = now_ms + LEASE_MS;
+        self.ask(EventCommand::Heartbeat { ticket, lease_end_ms, skew_ms: SKEW_MS })
+    }
+
+    fn complete(&mut self, ticket: Ticket, done: Done) -> Reply {
+        self.ask(EventCommand::Complete { ticket, now_ms: 0, expires_ms: KEPT_MS, sweep_every_ms: 1, done })
+    }
+
+    fn fail(&mut self, ticket: Ticket, failure: Failure, now_ms: i64) -> Reply {
+        let error = "no".to_owned();
+        self.ask(EventCommand::Fail { ticket, now_ms, retry_ms: now_ms + 1000, failure, error })
+    }
+
+    fn redrive(&mut self, id: i64, now_ms: i64, oldest_ms: i64) -> Reply {
+        self.ask(EventCommand::Redrive { id, now_ms, oldest_ms })
+    }
+
+    /// Id, attempts and time of each dead letter.
+    fn dead(&mut self) -> Vec<(i64, u32, i64)> {
+        match self.ask(EventCommand::ListDead { limit: 10 }) {
+            Reply::Event(EventReply::Dead { letters, is_cut: false }) => {
+                letters.iter().map(|letter| (letter.id, letter.attempts, letter.died_ms)).collect()
+            }
+            other => panic!("no list: {other:?}"),
+        }
+    }
+
+    fn rows(&self) -> Vec<Waiting> {
+        self.store.waiting().unwrap()
+    }
+
+    fn states(&self) -> Vec<(Queue, String)> {
+        self.rows().into_iter().map(|row| (row.queue, row.state)).collect()
+    }
+
+    /// A row of the outbox, leased at time 0.
+    fn sending(&mut self) -> Ticket {
+        assert_eq!(self.receive(&[item("1")], 0), (1, 0, 0));
+        let job = self.ticket(0);
+        let done = Done { effects: vec![effect("e")], status: None };
+        assert_eq!(self.complete(job, done), Reply::Applied);
+        self.ticket(0)
+    }
+
+    /// The send of that effect, dispatched at time 0 under the reference `r`.
+    fn dispatch(&mut self) -> i64 {
+        let claim = Command::Claim {
+            slot: slot(),
+            fingerprint: "jcs1:a".into(),
+            claim_id: "c".into(),
+            now_ms: 0,
+            lease_end_ms: LEASE_MS,
+            skew_ms: SKEW_MS,
+            tombstone_ms: 0,
+            admissible: true,
+            askable: true,
+        };
+        let Reply::Claimed { token } = self.store.execute(&claim).unwrap().reply else {
+            panic!("not claimed");
+        };
+        let (reference, request) = ("r".to_owned(), "{}".to_owned());
+        let mark =
+            Command::Mark { slot: slot(), token, now_ms: 0, lease_end_ms: LEASE_MS, reference, request };
+        assert_eq!(self.store.execute(&mark).unwrap().reply, Reply::Applied);
+        token
+    }
+
+    fn run(&mut self, command: &Command) {
+        assert_eq!(self.store.execute(command).unwrap().reply, Reply::Applied);
+    }
+
+    fn due(&mut self) -> Option<i64> {
+        let list = Command::Event(EventCommand::ListDead { limit: 1 });
+        self.store.execute(&list).unwrap().next_work_ms
+    }
+}
+
+fn key(id: &str) -> EventKey {
+    EventKey {
+        provider: "meta".into(),
+        endpoint: "loja-1".into(),
+        event_id: id.into(),
+        item: "message".into(),
+        subscriber: "reply".into(),
+    }
+}
+
+fn item(id: &str) -> Item {
+    Item { key: key(id), payload: "{}".into(), error: None }
+}
+
+fn slot() -> Slot {
+    Slot { scope: "loja-1/messages/text".into(), key: "domain".into() }
+}
+
+fn effect(id: &str) -> Effect {
+    Effect { id: id.into(), slot: slot(), content: "{}".into() }
+}
+
+fn answer() -> StoredAnswer {
+    StoredAnswer { status: 200, headers: Vec::new(), body: "{}".into(), message_id: Some("m".into()) }
+}
+
+#[test]
+fn an_item_is_new_once_for_each_part_of_its_key_until_it_is_forgotten() {
+    let mut desk = Desk::open();
+    let others = [
+        EventKey { provider: "stripe".into(), ..key("1") },
+        EventKey { endpoint: "loja-2".into(), ..key("1") },
+        EventKey { item: "status/read".into(), ..key("1") },
+        EventKey { subscriber: "crm".into(), ..key("1") },
+    ];
+    let mut items: Vec<Item> = others.map(|key| Item { key, ..item("1") }).to_vec();
+    items.extend([item("1"), item("1")]);
+    assert_eq!(desk.receive(&items, 0), (5, 1, 0));
+    assert_eq!(desk.receive(&items, KEPT_MS - 1), (0, 6, 0));
+    assert_eq!(desk.receive(&[item("1")], KEPT_MS), (1, 0, 0), "expired, and not swept");
+    assert_eq!(desk.rows().len(), 6);
+}
+
+#[test]
+fn the_sweep_forgets_what_has_expired() {
+    let mut desk = Desk::open();
+    desk.receive(&[item("1")], 0);
+    let sweep = |now_ms| Command::Sweep {
+        now_ms,
+        skew_ms: SKEW_MS,
+        tombstone_ms: 0,
+        askable: false,
+        sweep_every_ms: 1,
+    };
+    assert_eq!(desk.store.execute(&sweep(KEPT_MS - 1)).unwrap().next_due_ms, Some(KEPT_MS));
+    assert_eq!(desk.store.execute(&sweep(KEPT_MS)).unwrap().next_due_ms, None);
+}
+
+#[test]
+fn a_cleared_store_is_as_good_as_new() {
+    let mut desk = Desk::open();
+    let mut lives = Vec::new();
+    for _ in 0..2 {
+        let sending = desk.sending();
+        desk.fail(sending, Failure::Bury, 1);
+        lives.push((sending, desk.dead(), desk.rows()));
+        desk.store.clear().unwrap();
+        assert_eq!(desk.rows(), []);
+    }
+    assert_eq!(lives[0], lives[1], "ids begin anew");
+}
+
+#[test]
+fn a_bad_item_is_a_dead_letter_in_the_same_commit_and_only_once() {
+    let mut desk = Desk::open();
+    let bad = Item { error: Some("no id".into()), ..item("2") };
+    let items = [item("1"), bad, item("3")];
+    assert_eq!(desk.receive(&items, 7), (2, 0, 1));
+    assert_eq!(desk.receive(&items, 8), (0, 3, 0));
+    assert_eq!(desk.dead(), [(1, 0, 7)]);
+}
+
+#[test]
+fn a_row_is_one_workers_until_its_lease_and_the_skew_are_out() {
+    let mut desk = Desk::open();
+    desk.receive(&[item("1")], 0);
+    let (first, attempt, work) = desk.lease(0).unwrap();
+    assert_eq!((attempt, work), (1, Work::Job { key: key("1"), payload: "{}".into() }));
+    assert_eq!(desk.due(), Some(OUT_MS));
+    assert_eq!(desk.lease(OUT_MS - 1), None);
+    let (second, attempt, _) = desk.lease(OUT_MS).unwrap();
+    assert_eq!((second.id, attempt), (first.id, 2));
+    assert!(second.token > first.token);
+    for failure in [Failure::Retry { attempts: 1 }, Failure::Postpone, Failure::Park, Failure::Bury] {
+        assert_eq!(desk.fail(first, failure, 0), FENCED, "{failure:?}");
+    }
+    assert_eq!(desk.heartbeat(first, OUT_MS), FENCED);
+    let done = Done { effects: vec![effect("late")], status: None };
+    assert_eq!(desk.complete(first, done), FENCED);
+    assert_eq!(desk.states(), [(Queue::Job, "leased".into())], "a stale worker wrote nothing");
+    assert_eq!(desk.complete(second, Done::default()), Reply::Applied);
+    assert_eq!(desk.complete(second, Done::default()), FENCED);
+    assert_eq!((desk.states(), desk.due()), (vec![], None));
+}
+
+#[test]
+fn a_heartbeat_prolongs_and_never_shortens() {
+    let mut desk = Desk::open();
+    desk.receive(&[item("1")], 0);
+    let ticket = desk.ticket(0);
+    assert_eq!(desk.heartbeat(ticket, 10_000), Reply::Applied);
+    assert_eq!(desk.heartbeat(ticket, 5_000), Reply::Applied);
+    assert_eq!(desk.due(), Some(10_000 + OUT_MS));
+    let other = Ticket { queue: Queue::Outbox, ..ticket };
+    assert_eq!(desk.heartbeat(other, 0), FENCED);
+}
+
+#[test]
+fn effects_are_written_with_the_completion_and_once() {
+    let mut desk = Desk::open();
+    desk.receive(&[item("1"), item("2")], 0);
+    for _ in 0..2 {
+        let job = desk.lease(0).unwrap();
+        let done = Done { effects: vec![effect("e")], status: None };
+        assert_eq!(desk.complete(job.0, done), Reply::Applied);
+        if let Some((_, _, Work::Send { effect })) = desk.lease(0) {
+            assert_eq!(effect.slot, slot());
+        }
+    }
+    assert_eq!(desk.states(), [(Queue::Outbox, "leased".into())]);
+}
+
+#[test]
+fn the_last_attempt_makes_a_dead_letter_also_when_its_worker_dies() {
+    let mut desk = Desk::open();
+    desk.receive(&[item("1")], 0);
+    for attempt in 1..=ATTEMPTS {
+        let (ticket, counted, _) = desk.lease(i64::from(attempt) * 1000).unwrap();
+        assert_eq!((counted, desk.dead()), (attempt, vec![]));
+        desk.fail(ticket, Failure::Retry { attempts: ATTEMPTS }, i64::from(attempt - 1) * 1000);
+    }
+    assert_eq!(desk.dead(), [(1, 5, 4000)]);
+    assert_eq!((desk.lease(1_000_000), desk.due()), (None, None));
+
+    let mut desk = Desk::open();
+    desk.receive(&[item("1")], 0);
+    for attempt in 0..i64::from(ATTEMPTS) {
+        desk.ticket(attempt * OUT_MS);
+    }
+    assert_eq!(desk.lease(5 * OUT_MS), None);
+    assert_eq!(desk.dead(), [(1, 5, 5 * OUT_MS)]);
+}
+
+#[test]
+fn what_is_postponed_does_not_count_and_what_is_buried_does_not_wait() {
+    let mut desk = Desk::open();
+    desk.receive(&[item("1")], 0);
+    for _ in 0..9 {
+        let (ticket, attempt, _) = desk.lease(1000).unwrap();
+        assert_eq!(attempt, 1);
+        assert_eq!(desk.fail(ticket, Failure::Postpone, 0), Reply::Applied);
+    }
+    assert_eq!(desk.lease(999), None);
+    let ticket = desk.ticket(1000);
+    assert_eq!(desk.fail(ticket, Failure::Bury, 5), Reply::Applied);
+    assert_eq!(desk.dead(), [(1, 1, 5)]);
+}
+
+#[test]
+fn a_redrive_is_a_compare_and_set_on_the_same_row_and_not_of_what_is_too_old() {
+    let mut desk = Desk::open();
+    let sending = desk.sending();
+    desk.fail(sending, Failure::Bury, 100);
+    assert_eq!(desk.redrive(2, 200, 0), Reply::Absent);
+    assert_eq!(desk.redrive(1, 200, 101), Reply::Event(EventReply::TooOld));
+    assert_eq!(desk.redrive(1, 200, 100), Reply::Applied);
+    assert_eq!(desk.redrive(1, 200, 100), Reply::Event(EventReply::NotDead));
+    assert_eq!(desk.dead(), []);
+    let (again, attempt, work) = desk.lease(200).unwrap();
+    assert_eq!((again.id, attempt, work), (sending.id, 1, Work::Send { effect: effect("e") }));
+    assert_eq!(desk.redrive(1, 200, 100), Reply::Event(EventReply::NotDead));
+    desk.fail(again, Failure::Bury, 300);
+    assert_eq!(desk.dead(), [(1, 1, 100)], "its age does not start anew");
+    assert_eq!(desk.redrive(1, 300, 0), Reply::Applied);
+    let last = desk.ticket(300);
+    assert_eq!(desk.complete(last, Done::default()), Reply::Applied);
+    assert_eq!((desk.dead(), desk.redrive(1, 300, 0)), (vec![], Reply::Absent));
+}
+
+#[test]
+fn a_parked_send_wakes_whichever_way_its_record_is_settled() {
+    type Way = fn(i64) -> Vec<Command>;
+    let unknown = |token| Command::Unknown { slot: slot(), token, now_ms: 0, next_ask_ms: Some(0) };
+    let ways: [(&str, Way); 4] = [
+        ("done", |_| {
+            vec![Command::Done {
+                slot: slot(),
+                reference: "r".into(),
+                now_ms: 1,
+                expires_ms: 9,
+                sweep_every_ms: 1,
+                answer: answer(),
+            }]
+        }),
+        ("release", |token| vec![Command::Release { slot: slot(), token, now_ms: 1 }]),
+        ("sent", |_| vec![resolve(Word::Sent { expires_ms: 9, sweep_every_ms: 1, answer: answer() })]),
+        ("not sent", |_| vec![resolve(Word::NotSent { dead_after_ms: 0 })]),
+    ];
+    for (name, way) in ways {
+        let mut desk = Desk::open();
+        let sending = desk.sending();
+        let token = desk.dispatch();
+        assert_eq!(desk.fail(sending, Failure::Park, 0), Reply::Applied);
+        desk.run(&unknown(token));
+        assert_eq!((desk.rows()[0].state.as_str(), desk.due()), ("parked", None), "{name}");
+        assert_eq!(desk.rows()[0].attempts, 0);
+        way(token).iter().for_each(|command| desk.run(command));
+        assert_eq!((desk.rows()[0].state.as_str(), desk.due()), ("ready", Some(0)), "{name}");
+    }
+}
+
+fn resolve(word: Word) -> Command {
+    Command::Resolve { slot: slot(), reference: "r".into(), now_ms: 1, skew_ms: SKEW_MS, word }
+}
+
+#[test]
+fn a_send_is_not_parked_once_its_record_is_settled_or_gone() {
+    let mut desk = Desk::open();
+    let sending = desk.sending();
+    assert_eq!(desk.fail(sending, Failure::Park, 0), Reply::Applied);
+    assert_eq!((desk.rows()[0].state.as_str(), desk.due()), ("ready", Some(1000)));
+    assert_eq!(desk.rows()[0].attempts, 0);
+}
+
+#[test]
+fn an_echo_waits_for_its_record_and_not_for_ever() {
+    let mut desk = Desk::open();
+    desk.receive(&[item("r"), item("other")], 0);
+    for _ in 0..2 {
+        let ticket = desk.ticket(0);
+        assert_eq!(desk.fail(ticket, Failure::Park, 0), Reply::Applied);
+    }
+    assert_eq!(desk.due(), Some(1000));
+    desk.dispatch();
+    let states: Vec<String> = desk.rows().into_iter().map(|row| row.state).collect();
+    assert_eq!((states, desk.due()), (vec!["ready".into(), "parked".into()], Some(0)));
+    let (ticket, attempt, _) = desk.lease(0).unwrap();
+    assert_eq!(attempt, 2);
+    assert_eq!(desk.fail(ticket, Failure::Park, 0), Reply::Applied);
+    assert_eq!(desk.rows()[0].state, "ready", "its record is there");
+    assert!(desk.lease(1000).is_some());
+}
+
+#[test]
+fn statuses_only_advance_in_whatever_order_they_come() {
+    use Delivery::{Delivered, Failed, Read, Sent};
+    for (order, expected) in [
+        (&[Read, Delivered, Sent][..], Read),
+        (&[Sent, Read, Read], Read),
+        (&[Sent, Failed, Sent], Failed),
+        (&[Failed, Delivered, Failed], Delivered),
+        (&[Delivered, Failed], Delivered),
+    ] {
+        let mut desk = Desk::open();
+        for (index, delivery) in order.iter().enumerate() {
+            desk.receive(&[item(&index.to_string())], 0);
+            let job = desk.ticket(0);
+            let status = StatusUpdate { message_id: "m".into(), delivery: *delivery };
+            desk.complete(job, Done { effects: Vec::new(), status: Some(status) });
+        }
+        // Also before the send is recorded.
+        desk.dispatch();
+        desk.run(&resolve_late());
+        let find = Command::Find {
+            sought: Sought::Message { id: "m".into() },
+            whose: Whose::Anybodys,
+            now_ms: 1,
+            skew_ms: SKEW_MS,
+            tombstone_ms: 0,
+        };
+        match desk.store.execute(&find).unwrap().reply {
+            Reply::Found { delivery, .. } => assert_eq!(delivery, Some(expected), "{order:?}"),
+            other => panic!("not found: {other:?}"),
+        }
+    }
+}
+
+fn resolve_late() -> Command {
+    let (reference, answer) = ("r".to_owned(), answer());
+    Command::Done { slot: slot(), reference, now_ms: 1, expires_ms: 99, sweep_every_ms: 1, answer }
+}
+
+#[test]
+fn commands_and_answers_about_events_survive_the_wire_under_their_names() {
+    let ticket = Ticket { queue: Queue::Outbox, id: 1, token: 2 };
+    let failure = Failure::Retry { attempts: 5 };
+    let done = Done {
+        effects: vec![effect("e")],
+        status: Some(StatusUpdate { message_id: "m".into(), delivery: Delivery::Read }),
+    };
+    for command in [
+        EventCommand::Receive { items: vec![item("é\u{1}")], now_ms: 1, expires_ms: 2, sweep_every_ms: 3 },
+        EventCommand::Lease { now_ms: 1, lease_end_ms: 2, skew_ms: 3, attempts: 4 },
+        EventCommand::Heartbeat { ticket, lease_end_ms: 1, skew_ms: 2 },
+        EventCommand::Complete { ticket, now_ms: 1, expires_ms: 2, sweep_every_ms: 3, done },
+        EventCommand::Fail { ticket, now_ms: 1, retry_ms: 2, failure, error: "e".into() },
+        EventCommand::Redrive { id: 1, now_ms: 2, oldest_ms: 3 },
+        EventCommand::ListDead { limit: 1 },
+    ] {
+        let name = command.name();
+        let json = serde_json::to_value(Command::Event(command.clone())).unwrap();
+        assert_eq!(json["step"], name);
+        assert_eq!(serde_json::from_value::<Command>(json).unwrap(), Command::Event(command));
+    }
+    let letter = DeadLetter {
+        id: 1,
+        queue: Queue::Job,
+        about: "a".into(),
+        payload: "{}".into(),
+        error: "e".into(),
+        died_ms: 2,
+        attempts: 3,
+    };
+    let job = Work::Job { key: key("1"), payload: "{}".into() };
+    for reply in [
+        EventReply::Received { new: 1, known: 2, dead: 3 },
+        EventReply::Leased { ticket, attempt: 1, work: job },
+        EventReply::Leased { ticket, attempt: 1, work: Work::Send { effect: effect("e") } },
+        EventReply::NotDead,
+        EventReply::TooOld,
+        EventReply::Dead { letters: vec![letter], is_cut: true },
+    ] {
+        let name = reply.name();
+        let answer = Answer { reply: Reply::Event(reply), next_due_ms: None, next_work_ms: Some(7) };
+        let json = serde_json::to_value(&answer).unwrap();
+        assert_eq!(json["found"], name);
+        assert_eq!(serde_json::from_value::<Answer>(json).unwrap(), answer);
+    }
+}
