@@ -32,6 +32,7 @@ pub use expectation::*;
 pub use fault::*;
 pub use files::*;
 pub use link::*;
+pub(crate) use meant::nearest;
 pub use names::{PROFILES, VERDICTS};
 pub use offset::*;
 pub use scenario::*;
