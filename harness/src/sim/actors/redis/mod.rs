@@ -12,6 +12,8 @@ mod resp;
 mod session;
 mod sorted;
 
+pub use commands::bullmq as scripts_of_bullmq;
+
 use std::{
     io,
     sync::{Arc, Mutex, MutexGuard, Weak},
@@ -98,6 +100,15 @@ impl Redis {
     /// It is full and evicts nothing: commands that need memory fail until it is told otherwise.
     pub fn refuse_writes(&self, refuse: bool) {
         self.memory().refuses_writes = refuse;
+    }
+
+    /// What a command that changes nothing would be told by it, without a network: the strings in its reply.
+    #[must_use]
+    pub fn look(&self, command: &[&str]) -> Vec<String> {
+        let now = self.now();
+        let words = command.iter().map(|word| word.as_bytes().to_vec()).collect();
+        let reply = Session::new(0).answer(&mut self.memory(), now, words);
+        reply.strings()
     }
 
     /// Serves for ever on the host of `world`.
