@@ -11,7 +11,7 @@ use crate::{
     history::{self, Ability, Header, History, Promise},
     plan::{Plan, Step},
     sim::{
-        actors::{database::WatchedStore, whatsapp::Provider},
+        actors::{database::WatchedStore, redis::Redis, whatsapp::Provider},
         cast::{Company, DATABASE},
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
@@ -109,7 +109,8 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
     let policies = policies(plan)?;
     let subject =
         ReferenceGateway::new(policies, ability(plan, retention_ms), Arc::clone(&stage), store.clone());
-    let subject = subject.receiving(scenario.steps.iter().any(Step::is_delivery));
+    let subject =
+        subject.receiving(scenario.steps.iter().any(Step::is_delivery)).hinted(scenario.world.redis);
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
     let company = Company {
         stage: Arc::clone(&stage),
@@ -118,6 +119,7 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
         subject: Box::new(subject),
         provider,
         store,
+        redis: Redis::new(),
     };
     let header = header(plan, &Policy::profile("strict")?.scaled_down_by(slower), retention_ms);
     let bound_ms = BOUND_MS / u64::from(slower);

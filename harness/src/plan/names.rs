@@ -49,9 +49,9 @@ pub(super) fn is_rule(id: &str) -> bool {
 }
 
 /// Every host of a world with so many gateways.
-pub(super) fn hosts(gateways: u32) -> Vec<String> {
+pub(super) fn hosts(gateways: u32, redis: bool) -> Vec<String> {
     let outside = ["producer", "whatsapp", "database"].map(String::from);
-    outside.into_iter().chain(self::gateways(gateways)).collect()
+    outside.into_iter().chain(redis.then(|| "redis".into())).chain(self::gateways(gateways)).collect()
 }
 
 /// Every named point, and the placeholder where a scenario varies it.

@@ -64,6 +64,8 @@ pub enum Action {
 pub enum Change {
     /// The database forgets so many of its last commits.
     LoseCommits(u32),
+    /// Redis loses its memory.
+    Empty,
     /// From its next start on, a gateway runs with these policy fields.
     Upgrade {
         /// The host.
@@ -137,6 +139,16 @@ pub fn effects(fault: &Fault) -> Effects {
                 format!("sets the clock of {host} right"),
             ),
         );
+    }
+    if let Some(host) = &fault.empty {
+        return Effects {
+            kind: "empty",
+            begin: vec![Action::Change(Change::Empty)],
+            end_after_ms: Some(0),
+            what: format!("makes {host} lose its memory"),
+            hosts: vec![host.clone()],
+            ..Effects::default()
+        };
     }
     if let Some(commits) = fault.lose_commits {
         return lose_commits(commits);

@@ -9,6 +9,7 @@ use super::{
     actors::{
         database::{self, WatchedStore},
         producer::{self, Producer},
+        redis::{self, Redis},
         whatsapp::{self, Provider},
     },
     engine::Cast,
@@ -33,6 +34,8 @@ pub struct Company {
     pub provider: Provider,
     /// The database, whose state outlives its host.
     pub store: WatchedStore,
+    /// The Redis, whose memory outlives its host.
+    pub redis: Redis,
 }
 
 impl Company {
@@ -41,7 +44,8 @@ impl Company {
     pub fn hosts(scenario: &Scenario) -> Vec<String> {
         let gateways = (1..=scenario.world.gateways).map(|number| format!("gateway-{number}"));
         let others = [producer::HOST, whatsapp::HOST, DATABASE].map(String::from);
-        others.into_iter().chain(gateways).collect()
+        let redis = scenario.world.redis.then(|| redis::HOST.to_owned());
+        others.into_iter().chain(redis).chain(gateways).collect()
     }
 }
 
@@ -65,6 +69,10 @@ impl Cast for Company {
                         .expect("the database binds its port");
                 })
             }
+            redis::HOST => {
+                let redis = self.redis.clone();
+                Box::pin(async move { redis.serve(world).await.expect("Redis binds its port") })
+            }
             gateway => self.subject.process(gateway, world),
         }
     }
@@ -72,6 +80,7 @@ impl Cast for Company {
     fn change(&self, change: &Change) {
         match change {
             Change::LoseCommits(commits) => self.store.lose_commits(*commits),
+            Change::Empty => self.redis.forget_all(),
             Change::Upgrade { host, policy } => self.subject.upgrade(host, policy),
         }
     }

@@ -11,8 +11,8 @@ const FAULTS_MAX: usize = 1_000;
 const COMMITS_MAX: usize = 1_000_000;
 
 /// The actions, of which a fault has exactly one.
-const ACTIONS: [&str; 9] =
-    ["cut", "slow", "lose", "delay", "crash", "freeze", "refuse", "clock", "lose_commits"];
+const ACTIONS: [&str; 10] =
+    ["cut", "slow", "lose", "delay", "crash", "freeze", "refuse", "clock", "lose_commits", "empty"];
 
 /// What only says something beside one of these actions.
 const DETAILS: [(&str, &[&str]); 8] = [
@@ -44,7 +44,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
     let known = Known {
         ops: scenario.ops(),
         actors: actors(scenario),
-        hosts: names::hosts(gateways),
+        hosts: names::hosts(gateways, scenario.world.redis),
         gateways: names::gateways(gateways),
         points: names::points(!scenario.vary.points.is_empty()),
     };
@@ -221,6 +221,10 @@ fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known) -> Result
             link(file, &place.key(field), &cut.from, &cut.to, known)?;
         }
     }
+    if let Some(host) = &fault.empty {
+        let redis: &[&str] = if known.hosts.iter().any(|host| host == "redis") { &["redis"] } else { &[] };
+        file.known(&place.key("empty"), "store of hints", host, redis)?;
+    }
     if let Some(host) = &fault.clock {
         file.known(&place.key("clock"), "gateway", host, &known.gateways)?;
     }
@@ -265,6 +269,7 @@ fn has(fault: &Fault, field: &str) -> bool {
         "cut" => fault.cut.is_some(),
         "slow" => fault.slow.is_some(),
         "clock" => fault.clock.is_some(),
+        "empty" => fault.empty.is_some(),
         "offset" => fault.offset.is_some(),
         "lose_commits" => fault.lose_commits.is_some(),
         "upgrade" => fault.upgrade.is_some(),
