@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, sync::OnceLock, time::Duration};
 
 use serde::{Deserialize, Deserializer};
 
-pub use check::{Finding, Severity};
+pub use check::{Finding, Severity, plain};
 
 /// The profiles that are built in, by name.
 const PROFILES: &[(&str, &str)] = &[

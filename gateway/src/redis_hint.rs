@@ -2,7 +2,6 @@
 
 use std::{
     convert::Infallible,
-    fmt,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -15,7 +14,7 @@ use crate::{
     world::{BoxFuture, SharedWorld, within},
 };
 
-/// A hint that did not answer. It is no more than a missing hint: whoever asked goes to the database.
+/// Redis did not answer. It is no more than a missing hint: whoever asked goes to the database.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no hint: {0}")]
 pub struct HintError(pub String);
@@ -27,6 +26,12 @@ pub struct HintError(pub String);
 pub struct RedisHint {
     link: Arc<Link>,
     timeout: Duration,
+}
+
+impl std::fmt::Debug for RedisHint {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("RedisHint").field("timeout", &self.timeout).finish_non_exhaustive()
+    }
 }
 
 impl RedisHint {
@@ -41,36 +46,6 @@ impl RedisHint {
             connecting: tokio::sync::Mutex::default(),
         };
         Self { link: Arc::new(link), timeout }
-    }
-
-    /// Whether `key` was marked, as far as is remembered.
-    ///
-    /// # Errors
-    /// When Redis did not answer, or not so.
-    pub fn seen(&self, key: &str) -> BoxFuture<Result<bool, HintError>> {
-        let answer = self.ask(redis::cmd("EXISTS").arg(key).take());
-        Box::pin(async move {
-            match answer.await? {
-                redis::Value::Int(found) => Ok(found > 0),
-                other => Err(HintError(format!("not an answer to EXISTS: {other:?}"))),
-            }
-        })
-    }
-
-    /// Remembers `key` for `ttl`, unless it is remembered already.
-    ///
-    /// # Errors
-    /// When Redis did not answer, or not so.
-    pub fn mark(&self, key: &str, ttl: Duration) -> BoxFuture<Result<(), HintError>> {
-        let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
-        if ttl_ms == 0 {
-            // Redis refuses to remember something for no time, which is no failure.
-            return Box::pin(std::future::ready(Ok(())));
-        }
-        // NX, so that a redelivery cannot make the hint outlive the record that it stands for.
-        let command = redis::cmd("SET").arg(key).arg("1").arg("NX").arg("PX").arg(ttl_ms).take();
-        let answer = self.ask(command);
-        Box::pin(async move { answer.await.map(drop) })
     }
 
     fn ask(&self, command: Cmd) -> BoxFuture<Result<redis::Value, HintError>> {
@@ -92,22 +67,42 @@ impl RedisHint {
     }
 }
 
-impl fmt::Debug for RedisHint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedisHint").field("host", &self.link.host).field("port", &self.link.port).finish()
+impl RedisHint {
+    /// Whether `key` was marked, as far as Redis remembers.
+    pub fn find(&self, key: &str) -> BoxFuture<Result<bool, HintError>> {
+        let answer = self.ask(redis::cmd("EXISTS").arg(key).take());
+        Box::pin(async move {
+            match answer.await? {
+                redis::Value::Int(found) => Ok(found > 0),
+                other => Err(HintError(format!("not an answer to EXISTS: {other:?}"))),
+            }
+        })
+    }
+
+    /// Marks `key` for `ttl`.
+    pub fn remember(&self, key: &str, ttl: Duration) -> BoxFuture<Result<(), HintError>> {
+        let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        if ttl_ms == 0 {
+            // Redis refuses to remember something for no time, which is no failure.
+            return Box::pin(std::future::ready(Ok(())));
+        }
+        // NX, so that a redelivery cannot make the hint outlive the record that it stands for.
+        let command = redis::cmd("SET").arg(key).arg("1").arg("NX").arg("PX").arg(ttl_ms).take();
+        let answer = self.ask(command);
+        Box::pin(async move { answer.await.map(drop) })
     }
 }
 
-/// A failure is a hint that is missing, and no more.
 impl Hint for RedisHint {
     fn mark(&self, key: &str, ttl: Duration) -> BoxFuture<()> {
-        let marked = Self::mark(self, key, ttl);
+        let marked = self.remember(key, ttl);
+        // What was not remembered is looked up in the database.
         Box::pin(async move { drop(marked.await) })
     }
 
     fn seen(&self, key: &str) -> BoxFuture<bool> {
-        let seen = Self::seen(self, key);
-        Box::pin(async move { seen.await.unwrap_or(false) })
+        let found = self.find(key);
+        Box::pin(async move { found.await.unwrap_or(false) })
     }
 }
 

@@ -192,7 +192,13 @@ fn check_config_says_what_is_given_up_and_where_a_mistake_is() {
     let (code, said, _) = check("profile = \"zap\"");
     assert_eq!(code, Some(0));
     assert!(said.contains("gives up: a restart forgets every key"), "{said}");
-    assert!(said.contains("a key is remembered for 1day"), "{said}");
+    assert!(said.contains("every route: a key is remembered for 1d, "), "{said}");
+    let webhook = "[[instance]]\nid = \"a\"\nphone_number_id = \"1\"\ntoken = \"t\"\n[[webhook]]\nprovider = \"p\"\n\
+                   scheme = \"hub\"\nsecret = \"s\"\ninstance = \"a\"";
+    let (_, said, _) = check(webhook);
+    assert!(said.contains("promises: a webhook is answered with 200 only when"), "{said}");
+    let (_, said, _) = check(&format!("profile = \"zap\"\n{webhook}"));
+    assert!(said.contains("gives up: a restart forgets events"), "{said}");
     let (code, _, refused) = check("[policy]\nlease = \"12s\"");
     assert_eq!(code, Some(64));
     assert!(refused.contains("refused: a lease of 12s"), "{refused}");

@@ -10,7 +10,7 @@ pub const LIVENESS: u8 = 2;
 pub const NOT_DETERMINISTIC: u8 = 3;
 /// Nothing ran, or what ran showed nothing.
 pub const INCONCLUSIVE: u8 = 4;
-/// A failure that was expected did not come.
+/// What was expected, such as a failure, did not come, and no promise is broken.
 pub const EXPECTED_FAILURE_MISSING: u8 = 5;
 /// The input is bad.
 pub const BAD_INPUT: u8 = 64;

@@ -1,160 +1,21 @@
 //! What a peer sees when a host dies, freezes, or is cut off: the ground under every verdict.
 //!
-//! One row of the design's table each. The peer is `producer`; `gateway-1` echoes what it reads.
+//! One row of the design's table each. Who is who says `common/probe.rs`.
 
-use std::{
-    future::Future,
-    io::ErrorKind,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+#[path = "common/probe.rs"]
+mod probe;
 
-use onceproof::{
-    history::{Entry, Event},
-    plan::Scenario,
-    sim::{
-        engine::{Cast, Cost, Engine, Play},
-        event::EventEngine,
-        stage::{BOOT_MS, Stage},
-    },
-};
-use onceproof_gateway::world::{BoxFuture, BoxIo, SharedWorld, within};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use std::{future::Future, time::Duration};
 
-const PORT: u16 = 7000;
-const PATIENCE: Duration = Duration::from_millis(90);
+use onceproof::{history::Event, sim::event::EventEngine};
+use probe::{Peer, Seen, play_on, script};
+use tokio::io::AsyncWriteExt;
 
-type Script = Box<dyn Fn(Peer) -> BoxFuture<()> + Send + Sync>;
-
-/// Plays `gateway-1` as an echo and `producer` as a script.
-struct Probe {
-    stage: Arc<Stage>,
-    script: Script,
-    seen: Arc<Mutex<Vec<String>>>,
-    heard: Arc<Mutex<Vec<String>>>,
-}
-
-impl Cast for Probe {
-    fn program(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
-        let (stage, heard) = (Arc::clone(&self.stage), Arc::clone(&self.heard));
-        match host {
-            "producer" => {
-                let script = (self.script)(Peer { world, seen: Arc::clone(&self.seen) });
-                Box::pin(async move {
-                    script.await;
-                    stage.finish();
-                })
-            }
-            "gateway-1" => Box::pin(echo(world, heard)),
-            _ => Box::pin(async {}),
-        }
-    }
-
-    fn change(&self, _change: &onceproof::sim::action::Change) {}
-
-    fn curtain(&self, _now_ms: u64) {}
-}
-
-async fn echo(world: SharedWorld, heard: Arc<Mutex<Vec<String>>>) {
-    let mut listener = world.listen(PORT).await.expect("the port is free, also after a restart");
-    loop {
-        let mut connection = listener.accept().await.expect("a listener goes on");
-        let heard = Arc::clone(&heard);
-        world.spawn(Box::pin(async move {
-            let mut buffer = [0; 64];
-            while let Ok(read @ 1..) = connection.read(&mut buffer).await {
-                heard.lock().unwrap().push(String::from_utf8_lossy(&buffer[..read]).into());
-                if connection.write_all(&buffer[..read]).await.is_err() {
-                    return;
-                }
-            }
-        }));
-    }
-}
-
-/// The peer's hands and notebook.
-struct Peer {
-    world: SharedWorld,
-    seen: Arc<Mutex<Vec<String>>>,
-}
-
-impl Peer {
-    async fn until(&self, ms: u64) {
-        let at = Duration::from_millis(BOOT_MS + ms);
-        self.world.sleep(at.saturating_sub(self.world.since_boot())).await;
-    }
-
-    fn note(&self, what: impl Into<String>) {
-        self.seen.lock().unwrap().push(what.into());
-    }
-
-    async fn connect(&self, name: &str) -> Option<BoxIo> {
-        let connected = within(&*self.world, PATIENCE, self.world.connect("gateway-1", PORT)).await;
-        self.note(match &connected {
-            Some(Ok(_)) => format!("{name} connects"),
-            Some(Err(error)) => format!("{name} {}", word(error.kind())),
-            None => format!("{name} hangs"),
-        });
-        connected?.ok()
-    }
-
-    async fn echo(&self, connection: &mut BoxIo, text: &str) {
-        if let Err(error) = connection.write_all(text.as_bytes()).await {
-            return self.note(format!("{text} write {}", word(error.kind())));
-        }
-        let mut buffer = [0; 64];
-        let read = within(&*self.world, PATIENCE, connection.read(&mut buffer)).await;
-        self.note(match read {
-            Some(Ok(0)) => format!("{text} end of stream"),
-            Some(Ok(read)) => format!("{text} echoed {}", String::from_utf8_lossy(&buffer[..read])),
-            Some(Err(error)) => format!("{text} {}", word(error.kind())),
-            None => format!("{text} hangs"),
-        });
-    }
-}
-
-fn word(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::ConnectionRefused => "refused",
-        ErrorKind::ConnectionReset => "reset",
-        ErrorKind::BrokenPipe => "broken",
-        ErrorKind::NotConnected => "not connected",
-        _ => "fails otherwise",
-    }
-}
-
-struct Seen {
-    peer: Vec<String>,
-    echo: Vec<String>,
-    history: Vec<Entry>,
-    digest: String,
-    cost: Cost,
-}
-
-fn play<F>(faults: &str, seed: u64, script: impl Fn(Peer) -> F + Send + Sync + 'static) -> Seen
+fn play<F>(faults: &str, seed: u64, body: impl Fn(Peer) -> F + Send + Sync + 'static) -> Seen
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let source = format!(
-        "title = \"t\"\nstory = \"s\"\nrules = [\"H1\"]\n[world]\nprofiles = [\"strict\"]\nabilities = [\"keyed\"]\n\
-         [[step]]\nat = \"0s\"\nsend = {{ op = \"a\", to = \"5511999990001\", text = \"t\" }}\n{faults}\n[expect]\n\
-         verdict = \"kept\"\n"
-    );
-    let scenario = Scenario::parse("probe", &source).expect("a good scenario");
-    let stage = Stage::new(&scenario, seed);
-    let (seen, heard) = (Arc::default(), Arc::default());
-    let probe = Probe {
-        stage: Arc::clone(&stage),
-        script: Box::new(move |peer| Box::pin(script(peer))),
-        seen: Arc::clone(&seen),
-        heard: Arc::clone(&heard),
-    };
-    let hosts = ["producer", "gateway-1", "whatsapp", "database"].map(String::from).to_vec();
-    let play = Play { hosts, seed, stage: Arc::clone(&stage), cast: Arc::new(probe), bound_ms: 100 };
-    let cost = EventEngine.play(&play).expect("playable");
-    let (history, digest) = stage.close(cost.simulated_ms);
-    let take = |notes: &Arc<Mutex<Vec<String>>>| notes.lock().unwrap().clone();
-    Seen { peer: take(&seen), echo: take(&heard), history, digest, cost }
+    play_on(&EventEngine, faults, seed, &script(body)).expect("playable")
 }
 
 #[test]

@@ -1,189 +1,37 @@
 //! What a peer sees on `turmoil::Sim`: the same as on our own engine, wherever both can play.
 //!
-//! Each script is played on both engines, and the notes of both must agree. The peer is `producer`;
-//! `gateway-1` echoes what it reads.
+//! Each script is played on both engines, and the notes of both must agree. Who is who says
+//! `common/probe.rs`.
 
-use std::{
-    future::Future,
-    io::ErrorKind,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+#[path = "common/probe.rs"]
+mod probe;
+
+use std::{future::Future, sync::Arc, time::Duration};
 
 use onceproof::{
     history::{Entry, Event},
-    plan::Scenario,
     sim::{
-        engine::{CannotPlay, Cast, Cost, Engine, Play},
+        engine::{CannotPlay, Engine},
         event::EventEngine,
-        stage::{BOOT_MS, Stage},
+        stage::BOOT_MS,
         turmoil::TurmoilEngine,
     },
 };
-use onceproof_gateway::world::{BoxFuture, BoxIo, SharedWorld, within};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-
-const PORT: u16 = 7000;
-const PATIENCE: Duration = Duration::from_millis(90);
-
-type Notes = Arc<Mutex<Vec<String>>>;
-type Script = Arc<dyn Fn(Peer) -> BoxFuture<()> + Send + Sync>;
-
-/// Plays `gateway-1` as an echo and `producer` as a script.
-struct Probe {
-    stage: Arc<Stage>,
-    script: Script,
-    seen: Notes,
-    heard: Notes,
-}
-
-impl Cast for Probe {
-    fn program(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
-        let (stage, heard) = (Arc::clone(&self.stage), Arc::clone(&self.heard));
-        match host {
-            "producer" => {
-                let seen = Arc::clone(&self.seen);
-                let script = (self.script)(Peer { world, seen });
-                Box::pin(async move {
-                    script.await;
-                    stage.finish();
-                })
-            }
-            "gateway-1" => Box::pin(echo(world, heard)),
-            _ => Box::pin(async {}),
-        }
-    }
-
-    fn change(&self, _change: &onceproof::sim::action::Change) {}
-
-    fn curtain(&self, now_ms: u64) {
-        self.heard.lock().unwrap().push(format!("curtain {now_ms}"));
-    }
-}
-
-async fn echo(world: SharedWorld, heard: Notes) {
-    let mut listener = world.listen(PORT).await.expect("the port is free");
-    loop {
-        let connection = listener.accept().await.expect("a listener goes on");
-        let serving = serve(Arc::clone(&world), connection, Arc::clone(&heard));
-        world.spawn(Box::pin(serving));
-    }
-}
-
-async fn serve(world: SharedWorld, mut connection: BoxIo, heard: Notes) {
-    let mut buffer = [0; 64];
-    while let Ok(read @ 1..) = connection.read(&mut buffer).await {
-        let text = String::from_utf8_lossy(&buffer[..read]).into_owned();
-        if text == "reach" {
-            world.reach("after-mark").await;
-        }
-        heard.lock().unwrap().push(text);
-        if connection.write_all(&buffer[..read]).await.is_err() {
-            return;
-        }
-    }
-}
-
-/// The peer's hands and notebook.
-struct Peer {
-    world: SharedWorld,
-    seen: Notes,
-}
-
-impl Peer {
-    async fn until(&self, ms: u64) {
-        let at = Duration::from_millis(BOOT_MS + ms);
-        let left = at.saturating_sub(self.world.since_boot());
-        self.world.sleep(left).await;
-    }
-
-    fn note(&self, what: impl Into<String>) {
-        self.seen.lock().unwrap().push(what.into());
-    }
-
-    async fn connect(&self, name: &str) -> Option<BoxIo> {
-        let opening = self.world.connect("gateway-1", PORT);
-        let connected = within(&*self.world, PATIENCE, opening).await;
-        self.note(match &connected {
-            Some(Ok(_)) => format!("{name} connects"),
-            Some(Err(error)) => format!("{name} {}", word(error.kind())),
-            None => format!("{name} hangs"),
-        });
-        connected?.ok()
-    }
-
-    async fn echo(&self, connection: &mut BoxIo, text: &str) {
-        if let Err(error) = connection.write_all(text.as_bytes()).await {
-            return self.note(format!("{text} {}", word(error.kind())));
-        }
-        let mut buffer = [0; 64];
-        let read = within(&*self.world, PATIENCE, connection.read(&mut buffer)).await;
-        self.note(match read {
-            Some(Ok(0)) => format!("{text} broken"),
-            Some(Ok(read)) => format!("{text} echoed {}", String::from_utf8_lossy(&buffer[..read])),
-            Some(Err(error)) => format!("{text} {}", word(error.kind())),
-            None => format!("{text} hangs"),
-        });
-    }
-}
+use onceproof_gateway::world::SharedWorld;
+use probe::{Notes, PORT, Peer, Script, Seen, script};
 
 /// How an engine breaks a connection, by an end of stream or by a reset, is its own affair.
-fn word(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::ConnectionRefused => "refused",
-        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe | ErrorKind::NotConnected => "broken",
-        _ => "fails otherwise",
-    }
-}
-
-struct Seen {
-    peer: Vec<String>,
-    echo: Vec<String>,
-    history: Vec<Entry>,
-    digest: String,
-    cost: Cost,
-}
+const BROKEN: [&str; 6] =
+    [" write reset", " write broken", " write not connected", " end of stream", " reset", " not connected"];
 
 fn play_on(engine: &dyn Engine, faults: &str, seed: u64, script: &Script) -> Result<Seen, CannotPlay> {
-    let source = format!(
-        "title = \"t\"\nstory = \"s\"\nrules = [\"H1\"]\n[world]\nprofiles = [\"strict\"]\nabilities = [\"keyed\"]\n\
-         [[step]]\nat = \"0s\"\nsend = {{ op = \"a\", to = \"5511999990001\", text = \"t\" }}\n{faults}\n[expect]\n\
-         verdict = \"kept\"\n"
-    );
-    let mut scenario = Scenario::parse("probe", &source).expect("a good scenario");
-    // No plan may crash its producer, whose steps would never end; the database, which does nothing here, stands for it.
-    for fault in scenario.faults.iter_mut().filter(|fault| fault.crash.as_deref() == Some("database")) {
-        fault.crash = Some("producer".into());
+    let mut seen = probe::play_on(engine, faults, seed, script)?;
+    for note in &mut seen.peer {
+        if let Some(what) = BROKEN.iter().find_map(|way| note.strip_suffix(way)) {
+            *note = format!("{what} broken");
+        }
     }
-    let stage = Stage::new(&scenario, seed);
-    let (seen, heard) = (Notes::default(), Notes::default());
-    let probe = Probe {
-        stage: Arc::clone(&stage),
-        script: Arc::clone(script),
-        seen: Arc::clone(&seen),
-        heard: Arc::clone(&heard),
-    };
-    let hosts = ["producer", "gateway-1", "whatsapp", "database"].map(String::from);
-    let cost = engine.play(&Play {
-        hosts: hosts.to_vec(),
-        seed,
-        stage: Arc::clone(&stage),
-        cast: Arc::new(probe),
-        bound_ms: 100,
-    })?;
-    let (history, digest) = stage.close(cost.simulated_ms);
-    let peer = std::mem::take(&mut *seen.lock().unwrap());
-    let mut echo = std::mem::take(&mut *heard.lock().unwrap());
-    let curtain = echo.pop();
-    assert_eq!(curtain, Some(format!("curtain {}", cost.simulated_ms)));
-    Ok(Seen { peer, echo, history, digest, cost })
-}
-
-fn script<F>(script: impl Fn(Peer) -> F + Send + Sync + 'static) -> Script
-where
-    F: Future<Output = ()> + Send + 'static,
-{
-    Arc::new(move |peer| Box::pin(script(peer)))
+    Ok(seen)
 }
 
 fn play<F>(faults: &str, seed: u64, body: impl Fn(Peer) -> F + Send + Sync + 'static) -> Seen

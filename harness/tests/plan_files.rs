@@ -1,17 +1,13 @@
 //! Scenario files as they are read, written back, and expanded into plans.
 
+#[path = "common/scenarios.rs"]
+mod scenarios;
+
 use std::path::Path;
 
 use onceproof::history::Ability;
 use onceproof::plan::{Link, Message, Plan, Scenario, Span, embedded, load_dir};
-
-fn scenarios() -> Vec<(String, Scenario)> {
-    let parse = |(name, source): (String, String)| match Scenario::parse(&name, &source) {
-        Ok(scenario) => (name, scenario),
-        Err(error) => panic!("{:?}", miette::Report::new(error)),
-    };
-    embedded().into_iter().map(parse).collect()
-}
+use scenarios::scenarios;
 
 #[test]
 fn every_file_is_embedded_and_every_embedded_file_is_there() {

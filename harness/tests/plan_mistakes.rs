@@ -531,9 +531,17 @@ fn expectations_of_those_who_do_not_play() {
 #[test]
 fn steps_that_do_nothing_or_too_much() {
     let send = "send = { op = \"cart-7\", via = [\"gateway-2\"], times = 2 }";
-    spoil(send, "").says("a step does exactly one thing", "[[step]]", "`send`, `look_up` and `resolve`");
+    spoil(send, "").says(
+        "a step does exactly one thing",
+        "[[step]]",
+        "`resolve`, `redrive`, `deliver` and `status`",
+    );
     let two = format!("{send}\nlook_up = {{ op = \"cart-7\", by = \"key\" }}");
-    spoil(send, &two).says("a step does exactly one thing", "[[step]]", "`send`, `look_up` and `resolve`");
+    spoil(send, &two).says(
+        "a step does exactly one thing",
+        "[[step]]",
+        "`resolve`, `redrive`, `deliver` and `status`",
+    );
     spoil(send, "look_up = { op = \"cart-8\", by = \"key\" }").says(
         "unknown operation `cart-8`",
         "look_up = { op = \"cart-8\", by = \"key\" }",

@@ -1,22 +1,18 @@
 //! Every rule about sending and receiving has a scenario that shows it, and nothing is blessed without a reason.
 
+#[path = "common/scenarios.rs"]
+mod scenarios;
+
 use std::collections::BTreeSet;
 
-use onceproof::plan::{Expectation, Scenario, embedded};
+use onceproof::plan::Expectation;
+use scenarios::scenarios;
 
 /// The rules about sending that one gateway can be judged by: S12 and S13 are about producers.
 const SENDING: [&str; 11] = ["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11"];
 
 /// The rules about receiving.
 const RECEIVING: [&str; 11] = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11"];
-
-fn scenarios() -> Vec<(String, Scenario)> {
-    let parse = |(name, source): (String, String)| match Scenario::parse(&name, &source) {
-        Ok(scenario) => (name, scenario),
-        Err(error) => panic!("{:?}", miette::Report::new(error)),
-    };
-    embedded().into_iter().map(parse).collect()
-}
 
 #[test]
 fn every_rule_about_sending_and_receiving_is_cited_by_a_scenario() {

@@ -1,11 +1,9 @@
 //! What a configuration promises and what it gives up, in plain words.
 
-use std::time::Duration;
-
-use humantime::format_duration;
 use onceproof_gateway::{
     http::{CONCURRENT_FORMS, MAX_FORM},
-    policy::{Ambiguous, Answers, Policy, Severity, StoreDown},
+    inbound::Scheme,
+    policy::{Ambiguous, Answers, Policy, Severity, StoreDown, plain},
     provider::Ability,
 };
 
@@ -36,6 +34,7 @@ impl Report {
         }
         report.tell_outside(config);
         report.promises.extend(promises(policy, ability));
+        report.tell_events(config);
         report
     }
 
@@ -53,6 +52,36 @@ impl Report {
             let loss =
                 format!("{listen} is reached from other hosts, and speaks no TLS: put a proxy before it");
             self.gives_up.push(loss);
+        }
+    }
+
+    fn tell_events(&mut self, config: &Config) {
+        let policy = &config.gateway.policy;
+        let endpoints = config.gateway.inbound.iter().flat_map(|inbound| &inbound.endpoints);
+        let hears_statuses = endpoints.into_iter().any(|endpoint| endpoint.scheme == Scheme::Hub);
+        if config.gateway.provider.ability == Ability::Echoing {
+            if hears_statuses {
+                let promise = "what is `unknown` is settled by a status that bears our reference (S10, W11)";
+                self.promises.push(promise.into());
+            } else {
+                let loss = "no webhook of scheme \"hub\" hears the provider's statuses: none of them settles what is \
+                            `unknown` (W11)";
+                self.gives_up.push(loss.into());
+            }
+        }
+        if config.gateway.inbound.is_none() {
+            return;
+        }
+        match policy.answers {
+            Answers::Durable => self.promises.push(format!(
+                "a webhook is answered with 200 only when its events are on the disk, and an event's id acts once \
+                 for {} (W1, W6)",
+                plain(policy.inbox_kept)
+            )),
+            Answers::Memory => {
+                let loss = "a restart forgets events that were answered with 200 (W6)";
+                self.gives_up.push(loss.into());
+            }
         }
     }
 }
@@ -109,22 +138,8 @@ fn promises(policy: &Policy, ability: Ability) -> Vec<String> {
         Ability::Queryable => {
             promises.push("what is `unknown` is looked up at the provider by our reference (S10)".into());
         }
-        Ability::Echoing => {
-            promises
-                .push("what is `unknown` is settled by a status that bears our reference (S10, W11)".into());
-        }
-        Ability::Opaque => {}
+        // Whether statuses are heard is a matter of the webhooks.
+        Ability::Echoing | Ability::Opaque => {}
     }
     promises
-}
-
-/// humantime knows months, and nobody knows how long these are.
-fn plain(period: Duration) -> String {
-    const DAY: u64 = 24 * 3600;
-    let days = period.as_secs() / DAY;
-    match (days, period - Duration::from_secs(days * DAY)) {
-        (0, rest) => format_duration(rest).to_string(),
-        (days, Duration::ZERO) => format!("{days}d"),
-        (days, rest) => format!("{days}d {}", format_duration(rest)),
-    }
 }

@@ -30,7 +30,17 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Of the SQLite file.
     pub store: PathBuf,
+    /// A hint, beside the truth in the store (W5).
+    pub redis: Option<Redis>,
     pub gateway: GatewayConfig,
+}
+
+/// Where a Redis is.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Redis {
+    pub host: String,
+    pub port: u16,
 }
 
 #[derive(Deserialize)]
@@ -55,6 +65,7 @@ struct File {
     instances: Vec<Spanned<Tenant>>,
     #[serde(default, rename = "webhook")]
     webhooks: Vec<Spanned<Webhook>>,
+    redis: Option<Redis>,
 }
 
 #[derive(Deserialize)]
@@ -144,6 +155,7 @@ fn parse(text: &str, folder: &Path, environment: Environment<'_>) -> Result<Conf
     Ok(Config {
         listen: file.listen,
         store,
+        redis: file.redis,
         gateway: GatewayConfig {
             policy: policy(&file.profile, file.policy)?,
             instances,

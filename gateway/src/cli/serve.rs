@@ -3,9 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use onceproof_gateway::{
-    gateway::run_until,
+    gateway::{GatewayConfig, run_until},
     real::TokioWorld,
+    redis_hint::RedisHint,
     store::{DiskStore, for_policy},
+    world::SharedWorld,
 };
 use tokio::{
     runtime::Runtime,
@@ -13,7 +15,11 @@ use tokio::{
     sync::watch,
 };
 
-use super::{Failure, check_config::Report, config::Config};
+use super::{
+    Failure,
+    check_config::Report,
+    config::{Config, Redis},
+};
 
 /// How long requests in hand may take to be answered once the gateway is told to stop.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(30);
@@ -42,7 +48,8 @@ async fn serve_on(config: Config) -> Result<(), Failure> {
     let mut terminate = signal(SignalKind::terminate()).map_err(running)?;
     println!("listening on http://{}:{}", host(&config), listener.port());
     let (stop, stopping) = watch::channel(false);
-    let mut gateway = tokio::spawn(run_until(world, store, config.gateway, listener, stopping));
+    let gateway = hinted(config.gateway, config.redis, &world);
+    let mut gateway = tokio::spawn(run_until(world, store, gateway, listener, stopping));
     tokio::select! {
         ended = &mut gateway => return ended.map_err(running)?.map_err(running),
         _ = interrupt.recv() => {}
@@ -53,6 +60,15 @@ async fn serve_on(config: Config) -> Result<(), Failure> {
         Ok(ended) => ended.map_err(running)?.map_err(running),
         Err(_) => Ok(()),
     }
+}
+
+/// Webhooks that ask a Redis first, if there is one.
+fn hinted(mut gateway: GatewayConfig, redis: Option<Redis>, world: &SharedWorld) -> GatewayConfig {
+    if let (Some(inbound), Some(redis)) = (&mut gateway.inbound, redis) {
+        let timeout = gateway.policy.hint_timeout;
+        inbound.hint = Arc::new(RedisHint::new(world.clone(), &redis.host, redis.port, timeout));
+    }
+    gateway
 }
 
 fn host(config: &Config) -> String {

@@ -127,7 +127,8 @@ impl Policy {
     fn check_horizon(&self, findings: &mut Vec<Finding>) {
         let needed = self.producer_window + self.skew;
         let ttls = self.ttl_by_route.iter().map(|(route, ttl)| (route.as_str(), *ttl));
-        for (route, ttl) in [("any other route", self.ttl)].into_iter().chain(ttls) {
+        let rest = if self.ttl_by_route.is_empty() { "every route" } else { "any other route" };
+        for (route, ttl) in [(rest, self.ttl)].into_iter().chain(ttls) {
             let kept = ttl + self.tombstone;
             if kept < needed {
                 findings.push(warned(
@@ -173,7 +174,8 @@ impl Policy {
 
     fn check_choices(&self, findings: &mut Vec<Finding>) {
         if self.answers == Answers::Memory {
-            let text = "a restart forgets every key, and a repetition after it is a second message (S5, S10)";
+            let text = "a restart forgets every key, and no other gateway knows them: a repetition there is a second \
+                        message (S5, S10)";
             findings.push(warned(&["answers"], text));
         }
         if self.tombstone.is_zero() {
@@ -202,8 +204,16 @@ fn warned(fields: &'static [&'static str], text: impl Into<String>) -> Finding {
     Finding { severity: Severity::Warned, fields, text: text.into() }
 }
 
-fn plain(period: Duration) -> humantime::FormattedDuration {
-    humantime::format_duration(period)
+/// A period for a person to read. humantime knows months, and nobody knows how long these are.
+#[must_use]
+pub fn plain(period: Duration) -> String {
+    const DAY: u64 = 24 * 3600;
+    let days = period.as_secs() / DAY;
+    match (days, period - Duration::from_secs(days * DAY)) {
+        (0, rest) => humantime::format_duration(rest).to_string(),
+        (days, Duration::ZERO) => format!("{days}d"),
+        (days, rest) => format!("{days}d {}", humantime::format_duration(rest)),
+    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ Exit codes:
    2  liveness violated; replay: STILL FAILS
    3  not deterministic
    4  nothing ran, or inconclusive
-   5  an expected failure is missing
+   5  what was expected did not come, and no promise is broken
   64  bad input
   70  our own fault";
 

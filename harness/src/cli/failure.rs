@@ -4,7 +4,7 @@ use std::{fmt::Debug, io};
 
 use miette::Report;
 
-use crate::{exit, run::RunError};
+use crate::{exit, plan::nearest, run::RunError};
 
 /// An error with its exit code.
 #[derive(Debug)]
@@ -42,12 +42,7 @@ impl Failure {
 
     /// The input names something that is not there: what was probably meant, and all that is.
     pub fn unknown(kind: &str, name: &str, known: &[&str]) -> Self {
-        let near = known
-            .iter()
-            .map(|known| (strsim::damerau_levenshtein(name, known), known))
-            .filter(|(distance, known)| *distance <= known.len().max(3) / 3)
-            .min_by_key(|(distance, _)| *distance)
-            .map_or(String::new(), |(_, near)| format!("did you mean `{near}`? "));
+        let near = nearest(name, known).map_or(String::new(), |near| format!("did you mean `{near}`? "));
         // A name a line: the frame around it breaks longer lines inside of names.
         let list: Vec<String> = known.iter().map(|known| format!("  {known}")).collect();
         let report = miette::miette!(

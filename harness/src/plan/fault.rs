@@ -9,7 +9,7 @@ use super::{Link, Message, Offset, Span};
 
 /// Something that strikes, when, and for how long.
 ///
-/// Exactly one action: `cut`, `slow`, `lose`, `delay`, `crash`, `freeze`, `refuse`, `clock` or `lose_commits`. `lose`
+/// Exactly one action: `cut`, `slow`, `lose`, `delay`, `crash`, `freeze`, `refuse`, `clock`, `lose_commits` or `empty`. `lose`
 /// and `delay` name a message and need no trigger; every other action has `at` or `when`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -47,9 +47,6 @@ pub struct Fault {
     /// When a crashed process starts again, counted from the crash; without it, at the heal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<Span>,
-    /// A Redis that crashes comes back with nothing, as one that keeps nothing on disk does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forgets: Option<bool>,
     /// Policy fields that the gateway starts with from this crash on: a release that decides otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<BTreeMap<String, serde_json::Value>>")]
@@ -69,6 +66,9 @@ pub struct Fault {
     /// How far a clock is off, such as `+5m` or `-90s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<Offset>,
+    /// Makes `redis` lose its memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub empty: Option<String>,
     /// The database forgets so many of its last commits, as one does that was not durable, or that fails over to a
     /// replica which lags. Its connections are reset.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -17,7 +17,7 @@ pub(super) fn list<S: AsRef<str>>(known: &[S]) -> String {
 }
 
 /// The known name that is a slip of the finger away.
-fn nearest<'k, S: AsRef<str>>(name: &str, known: &'k [S]) -> Option<&'k str> {
+pub(crate) fn nearest<'k, S: AsRef<str>>(name: &str, known: &'k [S]) -> Option<&'k str> {
     // A name of any length may be written; what is far too long is near to nothing.
     if name.len() > 64 {
         return None;

@@ -1,10 +1,7 @@
 //! The words that a scenario may use for things outside of it.
 
 use super::ANY_POINT;
-use crate::{
-    sim::actors::{database, redis},
-    subject::meta_redis,
-};
+use crate::{sim::actors::database, subject::meta_redis};
 
 /// The profiles that can play the gateway.
 pub const PROFILES: [&str; 4] = ["strict", "zap", "ietf-gateway", META_REDIS];
@@ -60,11 +57,10 @@ pub(super) fn is_rule(id: &str) -> bool {
     })
 }
 
-/// Every host of a world with so many gateways, whichever of these profiles plays in it.
-pub(super) fn hosts(gateways: u32, profiles: &[String]) -> Vec<String> {
+/// Every host of a world with so many gateways.
+pub(super) fn hosts(gateways: u32, redis: bool) -> Vec<String> {
     let outside = ["producer", "whatsapp", "database"].map(String::from);
-    let redis = needs_redis(profiles).then(|| redis::HOST.to_owned());
-    outside.into_iter().chain(redis).chain(self::gateways(gateways)).collect()
+    outside.into_iter().chain(redis.then(|| "redis".into())).chain(self::gateways(gateways)).collect()
 }
 
 /// Every named point, and the placeholder where a scenario varies it.

@@ -20,6 +20,7 @@ pub fn sample(seed: u64) -> Plan {
         abilities: vec![*pick(&mut chance, &abilities)],
         gateways,
         policy: Default::default(),
+        redis: chance.between(0, 1) == 0,
         key_retention: Span::from_ms(24 * 60 * 60 * 1000),
         producer: Default::default(),
         seed: Some(seed),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Span;
-use super::defaults::{a_day, is_a_day, is_one, one};
+use super::defaults::{a_day, is_a_day, is_false, is_one, one};
 use super::seed;
 use crate::history::Ability;
 
@@ -25,6 +25,9 @@ pub struct WorldSpec {
     #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub policy: toml::Table,
+    /// Whether there is a Redis, on the host `redis`, that the gateways use as a fast hint.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub redis: bool,
     /// How long a provider that takes keys remembers one.
     #[serde(default = "a_day", skip_serializing_if = "is_a_day")]
     pub key_retention: Span,

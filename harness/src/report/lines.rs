@@ -80,7 +80,9 @@ fn lone(event: &Event) -> Option<String> {
         }
         Event::Store { .. } => store(event),
         Event::Received { ops, new, known, dead, .. } => {
-            Some(format!("inbox: {}: {new} new, {known} known, {dead} dead", few(ops)))
+            // Statuses are of no operation.
+            let of = if ops.is_empty() { String::new() } else { format!("{}: ", few(ops)) };
+            Some(format!("inbox: {of}{new} new, {known} known, {dead} dead"))
         }
         Event::Job { .. } => job(event),
         Event::DeadLetter { op, why } => Some(format!("at the end, {op} is a dead letter: {why}")),
@@ -118,7 +120,6 @@ fn never_struck(faults: &[u32]) -> String {
 /// The first few of many names.
 fn few(names: &[String]) -> String {
     match names {
-        [] => "nothing".into(),
         [first, second, third, _, ..] => {
             format!("{first}, {second}, {third} and {} more", names.len() - 3)
         }

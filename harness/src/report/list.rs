@@ -69,7 +69,10 @@ fn unknown_words(cell: &Played) -> String {
 /// The provider's ledger knows what the gateway could not.
 fn unknown_message(cell: &Played, slot: &Slot) -> String {
     let sent = cell.outcome.history.entries.iter().find_map(|entry| match &entry.event {
-        Event::Request { op, scope, key: Some(key), .. } if *scope == slot.scope && *key == slot.key => {
+        Event::Request { op, scope, key: Some(key), .. }
+        | Event::Job { op: Some(op), scope: Some(scope), key: Some(key), .. }
+            if *scope == slot.scope && *key == slot.key =>
+        {
             Some(op)
         }
         _ => None,

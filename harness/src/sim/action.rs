@@ -64,8 +64,8 @@ pub enum Action {
 pub enum Change {
     /// The database forgets so many of its last commits.
     LoseCommits(u32),
-    /// The Redis forgets everything.
-    EmptyRedis,
+    /// Redis loses its memory.
+    Empty,
     /// From its next start on, a gateway runs with these policy fields.
     Upgrade {
         /// The host.
@@ -139,6 +139,16 @@ pub fn effects(fault: &Fault) -> Effects {
                 format!("sets the clock of {host} right"),
             ),
         );
+    }
+    if let Some(host) = &fault.empty {
+        return Effects {
+            kind: "empty",
+            begin: vec![Action::Change(Change::Empty)],
+            end_after_ms: Some(0),
+            what: format!("makes {host} lose its memory"),
+            hosts: vec![host.clone()],
+            ..Effects::default()
+        };
     }
     if let Some(commits) = fault.lose_commits {
         return lose_commits(commits);
@@ -242,16 +252,12 @@ fn crash(host: &str, fault: &Fault) -> Effects {
     let how = if silent { "silently: nobody is told" } else { "loudly: its kernel closes its connections" };
     let upgrade =
         fault.upgrade.clone().map(|policy| Action::Change(Change::Upgrade { host: host.into(), policy }));
-    let forgets = fault.forgets == Some(true);
-    let empties = forgets.then_some(Action::Change(Change::EmptyRedis));
-    let what = if forgets { ", and all that it remembers is gone" } else { "" };
-    let kill = Action::Kill { host: host.into(), silent };
     Effects {
         kind: "crash",
-        begin: [kill].into_iter().chain(empties).chain(upgrade).collect(),
+        begin: std::iter::once(Action::Kill { host: host.into(), silent }).chain(upgrade).collect(),
         end: vec![Action::Start(host.into())],
         end_after_ms: fault.restart.map(|span| span.ms()),
-        what: format!("crashes {host} {how}{what}"),
+        what: format!("crashes {host} {how}"),
         what_ends: format!("restarts {host}"),
         hosts: vec![host.into()],
     }

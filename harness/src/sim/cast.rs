@@ -15,11 +15,7 @@ use super::{
     engine::Cast,
     stage::{HARNESS, Stage},
 };
-use crate::{
-    history::Event,
-    plan::{Scenario, needs_redis},
-    subject::Subject,
-};
+use crate::{history::Event, plan::Scenario, subject::Subject};
 
 /// The host of the shared store.
 pub const DATABASE: &str = "database";
@@ -48,7 +44,7 @@ impl Company {
     pub fn hosts(scenario: &Scenario) -> Vec<String> {
         let gateways = (1..=scenario.world.gateways).map(|number| format!("gateway-{number}"));
         let others = [producer::HOST, whatsapp::HOST, DATABASE].map(String::from);
-        let redis = needs_redis(&scenario.world.profiles).then(|| redis::HOST.to_owned());
+        let redis = scenario.needs_redis().then(|| redis::HOST.to_owned());
         others.into_iter().chain(redis).chain(gateways).collect()
     }
 }
@@ -75,7 +71,7 @@ impl Cast for Company {
             }
             redis::HOST => {
                 let redis = self.redis.clone();
-                Box::pin(async move { redis.serve(world).await.expect("a Redis binds its port") })
+                Box::pin(async move { redis.serve(world).await.expect("Redis binds its port") })
             }
             gateway => self.subject.process(gateway, world),
         }
@@ -84,7 +80,7 @@ impl Cast for Company {
     fn change(&self, change: &Change) {
         match change {
             Change::LoseCommits(commits) => self.store.lose_commits(*commits),
-            Change::EmptyRedis => self.redis.forget_all(),
+            Change::Empty => self.redis.forget_all(),
             Change::Upgrade { host, policy } => self.subject.upgrade(host, policy),
         }
     }

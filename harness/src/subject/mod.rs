@@ -2,22 +2,8 @@
 
 pub mod meta_redis;
 mod reference;
+mod seam;
 
 pub use meta_redis::MetaRedis;
 pub use reference::{Policies, ReferenceGateway};
-
-use onceproof_gateway::world::{BoxFuture, SharedWorld};
-
-use crate::history::Event;
-
-/// A system whose keys are said to act once: what runs on the hosts `gateway-1` and on.
-pub trait Subject: Send + Sync + 'static {
-    /// The process on one of its hosts, begun anew at each start of that host.
-    fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()>;
-
-    /// From its next start on, the process on `host` runs with these policy fields: another release.
-    fn upgrade(&self, host: &str, policy: &toml::Table);
-
-    /// Its records as they stand at `now_ms` after the run began, as [`Event::Record`]s.
-    fn records(&self, now_ms: u64) -> Vec<Event>;
-}
+pub use seam::Subject;

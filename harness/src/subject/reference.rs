@@ -11,6 +11,7 @@ use onceproof_gateway::{
     inbound::{Endpoint, Inbound, Scheme},
     policy::{Answers, Policy, PolicyError},
     provider::{Ability, ProviderConfig},
+    redis_hint::RedisHint,
     spool::Spool,
     store::{RemoteStore, Store},
     world::{BoxFuture, SharedWorld},
@@ -23,11 +24,12 @@ use crate::{
         actors::{
             database::{InProcessStore, WatchedStore},
             producer::{ACCOUNT_TOKEN, ADMIN_TOKEN, TENANTS, Tenant},
+            redis,
             whatsapp::{self, META_SECRET, STANDARD_SECRET, STRIPE_SECRET, VERIFY_TOKEN},
         },
         cast::DATABASE,
         stage::Stage,
-        wire::{HTTP_PORT, STORE_PORT},
+        wire::{HTTP_PORT, REDIS_PORT, STORE_PORT},
     },
 };
 
@@ -60,6 +62,8 @@ pub struct ReferenceGateway {
     ability: Ability,
     /// Whether anything is delivered to it: only then does it have webhooks and workers.
     receives: bool,
+    /// Whether there is a Redis to ask first.
+    has_redis: bool,
     stage: Arc<Stage>,
     shared: WatchedStore,
     /// Stores in the memory of a process, by host, with its incarnation: a restart begins an empty one.
@@ -73,13 +77,31 @@ impl ReferenceGateway {
     #[must_use]
     pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
         let (in_process, upgrades) = Default::default();
-        Self { policies, ability, receives: false, stage, shared, in_process, upgrades }
+        Self { policies, ability, receives: false, has_redis: false, stage, shared, in_process, upgrades }
     }
 
     /// The same, with webhooks and workers.
     #[must_use]
     pub fn receiving(self, receives: bool) -> Self {
         Self { receives, ..self }
+    }
+
+    /// The same, with a Redis as a fast hint.
+    #[must_use]
+    pub fn hinted(self, has_redis: bool) -> Self {
+        Self { has_redis, ..self }
+    }
+
+    fn inbound(&self, world: &SharedWorld, policy: &Policy) -> Option<Inbound> {
+        if !self.receives {
+            return None;
+        }
+        let inbound = Inbound::new(endpoints());
+        if !self.has_redis {
+            return Some(inbound);
+        }
+        let hint = RedisHint::new(Arc::clone(world), redis::HOST, REDIS_PORT, policy.hint_timeout);
+        Some(Inbound { hint: Arc::new(hint), ..inbound })
     }
 
     fn policy_on(&self, host: &str) -> Policy {
@@ -135,6 +157,7 @@ impl Subject for ReferenceGateway {
     fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
         let policy = self.policy_on(host);
         let store = self.store(host, &world, &policy);
+        let inbound = self.inbound(&world, &policy);
         let config = GatewayConfig {
             policy,
             instances: TENANTS.iter().map(instance).collect(),
@@ -147,7 +170,7 @@ impl Subject for ReferenceGateway {
                 ability: self.ability,
             },
             admin_token: Some(ADMIN_TOKEN.into()),
-            inbound: self.receives.then(|| Inbound::new(endpoints())),
+            inbound,
             port: HTTP_PORT,
         };
         Box::pin(async move {

@@ -26,18 +26,18 @@ fn expect<T: PartialEq + std::fmt::Debug>(what: &str, expected: T, found: T) -> 
 async fn remembers_for_a_while(place: Place) -> Checked {
     let hint = hint(&place);
     let key = "événement: 1";
-    expect("at first", Ok(false), hint.seen(key).await)?;
-    expect("no time", Ok(()), hint.mark(key, Duration::ZERO).await)?;
-    expect("marked for no time", Ok(false), hint.seen(key).await)?;
-    expect("mark", Ok(()), hint.mark(key, TTL).await)?;
-    expect("marked", Ok(true), hint.seen(key).await)?;
-    expect("another", Ok(false), hint.seen("event: 2").await)?;
-    expect("again, for longer", Ok(()), hint.mark(key, Duration::from_secs(60)).await)?;
+    expect("at first", Ok(false), hint.find(key).await)?;
+    expect("no time", Ok(()), hint.remember(key, Duration::ZERO).await)?;
+    expect("marked for no time", Ok(false), hint.find(key).await)?;
+    expect("mark", Ok(()), hint.remember(key, TTL).await)?;
+    expect("marked", Ok(true), hint.find(key).await)?;
+    expect("another", Ok(false), hint.find("event: 2").await)?;
+    expect("again, for longer", Ok(()), hint.remember(key, Duration::from_secs(60)).await)?;
     place.world.sleep(TTL + TTL).await;
-    expect("after the first mark's time", Ok(false), hint.seen(key).await)?;
-    let refused = hint.mark(key, Duration::MAX).await;
+    expect("after the first mark's time", Ok(false), hint.find(key).await)?;
+    let refused = hint.remember(key, Duration::MAX).await;
     expect("for ever", true, refused.is_err_and(|HintError(why)| why.contains("out of range")))?;
-    expect("after a refusal", Ok(false), hint.seen(key).await)
+    expect("after a refusal", Ok(false), hint.find(key).await)
 }
 
 #[test]
@@ -51,8 +51,8 @@ fn many_callers_share_one_connection() {
     let asked = Simulated::default().run(|place| async move {
         let hint = hint(&place);
         let keys: Vec<String> = (0..200).map(|number| format!("k{number}")).collect();
-        let marked = futures::future::join_all(keys.iter().map(|key| hint.mark(key, TTL))).await;
-        let seen = futures::future::join_all(keys.iter().map(|key| hint.seen(key))).await;
+        let marked = futures::future::join_all(keys.iter().map(|key| hint.remember(key, TTL))).await;
+        let seen = futures::future::join_all(keys.iter().map(|key| hint.find(key))).await;
         expect("marks", true, marked.iter().all(Result::is_ok))?;
         expect("seen", true, seen.iter().all(|seen| *seen == Ok(true)))
     });
@@ -67,7 +67,7 @@ async fn asked_steadily(place: Place) -> Checked<Vec<(u128, bool)>> {
         let at = Duration::from_millis(100 + number * 400);
         place.world.sleep(at.saturating_sub(place.world.since_boot())).await;
         let began = place.world.since_boot();
-        let answer = hint.seen("k").await;
+        let answer = hint.find("k").await;
         let took = place.world.since_boot() - began;
         if took > TIMEOUT {
             return Err(format!("an answer took {took:?}"));

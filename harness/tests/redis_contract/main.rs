@@ -10,7 +10,7 @@ mod simulated;
 mod suite;
 
 /// How many rows of random commands are tried.
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 25;
 
 use redis::ProtocolVersion::{RESP2, RESP3};
 

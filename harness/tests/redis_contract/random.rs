@@ -12,19 +12,19 @@ const SHAPES: &[&str] = &[
     "GET K",
     "SET K V",
     "SET K V O",
-    "SET K V O O N",
+    "SET K V O O T",
     "SET K V PX 9999999 O",
     "INCR K",
     "DEL K K",
     "EXISTS K K",
-    "EXPIRE K N",
-    "EXPIRE K 1000 O",
-    "EXPIRE K N O O",
+    "EXPIRE K T",
+    "EXPIREAT K A",
+    "EXPIREAT K A O O",
+    "PEXPIREAT K A",
+    "SET K V EXAT A O",
     "PEXPIRE K -5",
     "PERSIST K",
-    "TTL K",
     "TYPE K",
-    "DBSIZE",
     "ZADD K S V",
     "ZADD K O S V",
     "ZADD K O O S V S V",
@@ -69,7 +69,6 @@ const SHAPES: &[&str] = &[
     "SCRIPT EXISTS V V",
     "CLIENT GETNAME",
     "ZADD K CH 1 V 2 V",
-    "HGETALL K",
     "RPUSH K 1 1 x 1",
     "AUTH V",
     "V V",
@@ -79,6 +78,10 @@ const SHAPES: &[&str] = &[
 const KEYS: &[&str] = &["a", "b", "c", "d"];
 const VALUES: &[&str] = &["1", "x", "y", "01", "-7", "", "é", "two words"];
 const NUMBERS: &[&str] = &["0", "1", "2", "-1", "-2", "5", "x", "1.5", "99999999999999999999", "+1"];
+const MOMENTS: &[&str] =
+    &["4102444800", "5000000000", "4102444800000", "1", "0", "-1", "x", "9223372036854775807"];
+/// Far off or over: how fast a Redis is must not show.
+const TIMES: &[&str] = &["100000", "200000000", "0", "-1", "x", "9223372036854775807"];
 const SCORES: &[&str] = &["0", "1", "1.5", "-2", "inf", "-inf", "1e3", "nan", "x", "-0", "0.25", " 1", ""];
 const OPTIONS: &[&str] = &[
     "NX",
@@ -118,6 +121,8 @@ fn fill(chance: &mut Chance, word: &str) -> String {
         "K" => pick(chance, KEYS),
         "V" => pick(chance, VALUES),
         "N" => pick(chance, NUMBERS),
+        "T" => pick(chance, TIMES),
+        "A" => pick(chance, MOMENTS),
         "S" => pick(chance, SCORES),
         "O" => pick(chance, OPTIONS),
         other => other,

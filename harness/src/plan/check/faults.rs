@@ -5,22 +5,21 @@ use std::collections::BTreeSet;
 use super::{File, policy};
 use crate::plan::places::Place;
 use crate::plan::{Fault, PlanError, Scenario, Span, Step, Trigger, Vary, meant, names};
-use crate::sim::actors::{producer, redis, whatsapp};
+use crate::sim::actors::{producer, whatsapp};
 
 const FAULTS_MAX: usize = 1_000;
 const COMMITS_MAX: usize = 1_000_000;
 
 /// The actions, of which a fault has exactly one.
-const ACTIONS: [&str; 9] =
-    ["cut", "slow", "lose", "delay", "crash", "freeze", "refuse", "clock", "lose_commits"];
+const ACTIONS: [&str; 10] =
+    ["cut", "slow", "lose", "delay", "crash", "freeze", "refuse", "clock", "lose_commits", "empty"];
 
 /// What only says something beside one of these actions.
-const DETAILS: [(&str, &[&str]); 9] = [
+const DETAILS: [(&str, &[&str]); 8] = [
     ("mode", &["cut"]),
     ("by", &["delay", "slow"]),
     ("silent", &["crash"]),
     ("restart", &["crash"]),
-    ("forgets", &["crash"]),
     ("upgrade", &["crash"]),
     ("thaw", &["freeze"]),
     ("offset", &["clock"]),
@@ -45,7 +44,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
     let known = Known {
         ops: scenario.ops(),
         actors: actors(scenario),
-        hosts: names::hosts(gateways, &scenario.world.profiles),
+        hosts: names::hosts(gateways, scenario.needs_redis()),
         gateways: names::gateways(gateways),
         points: names::points(!scenario.vary.points.is_empty()),
     };
@@ -209,11 +208,6 @@ fn amounts(file: &File<'_>, place: &Place, fault: &Fault) -> Result<(), PlanErro
         let commits = usize::try_from(commits).unwrap_or(usize::MAX);
         file.within(&place.key("lose_commits"), "the number of lost commits", commits, 1, COMMITS_MAX)?;
     }
-    if fault.forgets.is_some() && fault.crash.as_deref() != Some(redis::HOST) {
-        return Err(file
-            .mistaken_key(&place.key("forgets"), "only a Redis forgets when it crashes")
-            .help("a database forgets by `lose_commits`; a gateway has nothing but its memory"));
-    }
     match &fault.upgrade {
         Some(fields) => policy::check(file, &place.key("upgrade"), fields),
         None => Ok(()),
@@ -226,6 +220,10 @@ fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known) -> Result
         if let Some(cut) = cut {
             link(file, &place.key(field), &cut.from, &cut.to, known)?;
         }
+    }
+    if let Some(host) = &fault.empty {
+        let redis: &[&str] = if known.hosts.iter().any(|host| host == "redis") { &["redis"] } else { &[] };
+        file.known(&place.key("empty"), "store of hints", host, redis)?;
     }
     if let Some(host) = &fault.clock {
         file.known(&place.key("clock"), "gateway", host, &known.gateways)?;
@@ -271,6 +269,7 @@ fn has(fault: &Fault, field: &str) -> bool {
         "cut" => fault.cut.is_some(),
         "slow" => fault.slow.is_some(),
         "clock" => fault.clock.is_some(),
+        "empty" => fault.empty.is_some(),
         "offset" => fault.offset.is_some(),
         "lose_commits" => fault.lose_commits.is_some(),
         "upgrade" => fault.upgrade.is_some(),
@@ -282,7 +281,6 @@ fn has(fault: &Fault, field: &str) -> bool {
         "mode" => fault.mode.is_some(),
         "by" => fault.by.is_some(),
         "silent" => fault.silent.is_some(),
-        "forgets" => fault.forgets.is_some(),
         "restart" => fault.restart.is_some(),
         "thaw" => fault.thaw.is_some(),
         "heal" => fault.heal.is_some(),

@@ -8,6 +8,8 @@ pub const ALL: &[Spec] = &[
     read("exists", -2, exists),
     write("expire", -3, |call| expire(call, Unit::Seconds, "expire")),
     write("pexpire", -3, |call| expire(call, Unit::Millis, "pexpire")),
+    write("expireat", -3, |call| expire(call, Unit::AtSeconds, "expireat")),
+    write("pexpireat", -3, |call| expire(call, Unit::AtMillis, "pexpireat")),
     write("persist", 2, persist),
     read("pttl", 2, |call| Ok(Reply::Number(left_ms(call)))),
     read("ttl", 2, ttl),
