@@ -241,8 +241,13 @@ impl Worker {
         let (now, quiet_ms) = (self.world.clock_ms().to_string(), STALLED_EVERY.as_millis().to_string());
         let reply = self.script(scripts::MOVE_STALLED, &[&now, &quiet_ms]).await?;
         let Reply::Array(replies) = reply else { return Ok(false) };
-        let Some((Reply::Number(active), failed)) = replies.split_first() else { return Ok(false) };
-        ring(&self.bell);
+        let [Reply::Number(active), Reply::Number(wait_again), failed @ ..] = replies.as_slice() else {
+            return Ok(false);
+        };
+        // Only then: whoever rings hears it, too, and would look for ever.
+        if *wait_again > 0 {
+            ring(&self.bell);
+        }
         for job in failed.chunks_exact(3).filter_map(Job::read) {
             self.tell(job, "job stalled more than allowable limit".into());
         }

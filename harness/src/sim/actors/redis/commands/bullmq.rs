@@ -182,17 +182,19 @@ impl<'a, 'b> Script<'a, 'b> {
         self.bump(&id, "atm").map(Reply::Number)
     }
 
-    /// How many jobs are active, and then, of each that has failed: its id, data and failed attempts.
+    /// How many jobs are active, how many wait again, and then, of each that has failed: its id, data and failed attempts.
     fn move_stalled(&mut self) -> Outcome {
         let (now, quiet_ms) = (self.argument(0), self.argument(1));
-        let mut failed = Vec::new();
+        let (mut failed, mut wait_again) = (Vec::new(), 0);
         let checked = self.redis(&["set", &self.key("stalled-check"), &now, "NX", "PX", &quiet_ms])?;
         if checked == OK {
             let stalled = self.key("stalled");
             let suspects = self.texts_of_map(&stalled)?;
             self.redis(&["del", &stalled])?;
             for id in suspects {
+                let waited = self.count(&["llen", &self.key("wait")])?;
                 failed.extend(self.take_from_the_dead(&id, &now)?);
+                wait_again += self.count(&["llen", &self.key("wait")])? - waited;
             }
             // Whoever is active now, and is not heard of until the next time, is suspected then.
             for id in self.texts(&["lrange", &self.key("active"), "0", "-1"])? {
@@ -200,7 +202,9 @@ impl<'a, 'b> Script<'a, 'b> {
             }
         }
         let active = self.count(&["llen", &self.key("active")])?;
-        Ok(Reply::Array([Reply::Number(active)].into_iter().chain(failed).collect()))
+        Ok(Reply::Array(
+            [Reply::Number(active), Reply::Number(wait_again)].into_iter().chain(failed).collect(),
+        ))
     }
 
     fn texts_of_map(&mut self, key: &str) -> Result<Vec<String>, String> {
