@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use crate::{
     alarm::Alarm,
-    http::{Access, Api, Forms, Instance, router, serve_until},
+    http::{Access, Api, Forms, Instance, Site, serve_site},
     inbound::{Inbound, Receiver},
     ledger::{Alarms, Ledger},
     policy::Policy,
@@ -102,7 +102,7 @@ pub async fn run_until(
         forms: Forms::new(config.spool),
         receiver,
     };
-    serve_until(world, listener, router(Arc::new(api)), stop).await?;
+    serve_site(world, listener, Site::new(api), stop).await?;
     working.closed().await;
     Ok(())
 }

@@ -1,16 +1,17 @@
 //! Bytes as lower-case hexadecimal text: digests, claim ids, references.
 
-use std::fmt::Write;
-
 use crate::world::World;
 
 /// `bytes` in hexadecimal.
-pub(crate) fn encode(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a `String` cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+#[must_use]
+pub fn encode(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
+    }
+    text
 }
 
 /// 128 random bits: enough that no two draws are ever the same.

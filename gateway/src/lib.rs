@@ -8,7 +8,7 @@ mod alarm;
 pub mod client;
 pub mod fingerprint;
 pub mod gateway;
-mod hex;
+pub mod hex;
 pub mod hint;
 pub mod http;
 pub mod inbound;

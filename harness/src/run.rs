@@ -9,14 +9,14 @@ use onceproof_gateway::{
 
 use crate::{
     history::{self, Ability, Header, History, Promise},
-    plan::{Plan, Step},
+    plan::{META_REDIS, Plan, Step},
     sim::{
         actors::{database::WatchedStore, redis::Redis, whatsapp::Provider},
         cast::{Company, DATABASE},
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
     },
-    subject::{Policies, ReferenceGateway},
+    subject::{MetaRedis, Policies, ReferenceGateway, Subject},
     verdict::{self, Verdict},
 };
 
@@ -106,20 +106,23 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
     let stage = Stage::new(&scenario, plan.seed());
     let store = WatchedStore::open(DATABASE, Arc::clone(&stage))?;
     let retention_ms = scenario.world.key_retention.ms();
-    let policies = policies(plan)?;
-    let subject =
-        ReferenceGateway::new(policies, ability(plan, retention_ms), Arc::clone(&stage), store.clone());
-    let subject =
-        subject.receiving(scenario.steps.iter().any(Step::is_delivery)).hinted(scenario.world.redis);
+    let redis = Redis::new();
+    let subject: Box<dyn Subject> = if plan.profile() == META_REDIS {
+        Box::new(MetaRedis::new(Arc::clone(&stage), redis.clone()))
+    } else {
+        let (policies, ability) = (policies(plan)?, ability(plan, retention_ms));
+        let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());
+        Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery)).hinted(scenario.world.redis))
+    };
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
     let company = Company {
         stage: Arc::clone(&stage),
         scenario: Arc::clone(&scenario),
         seed: plan.seed(),
-        subject: Box::new(subject),
+        subject,
         provider,
         store,
-        redis: Redis::new(),
+        redis,
     };
     let header = header(plan, &Policy::profile("strict")?.scaled_down_by(slower), retention_ms);
     let bound_ms = BOUND_MS / u64::from(slower);

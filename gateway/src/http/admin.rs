@@ -8,9 +8,9 @@ use std::{
 };
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
-    extract::{Path, Request, State, rejection::PathRejection},
+    extract::{Path, Request, rejection::PathRejection},
     routing::{get, post},
 };
 use http::{HeaderMap, Response, StatusCode};
@@ -44,14 +44,14 @@ enum As {
     NotSent,
 }
 
-pub(super) fn routes() -> Router<Arc<Api>> {
+pub(super) fn routes() -> Router {
     Router::new()
         .route("/admin/unknown", get(list))
         .route("/admin/unknown/{reference}/resolve", post(resolve))
         .merge(dead_letters::routes())
 }
 
-async fn list(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response<Body> {
+async fn list(Extension(api): Extension<Arc<Api>>, headers: HeaderMap) -> Response<Body> {
     let answer = async {
         api.access.operator(&headers)?;
         match api.protocol.ledger.list_unknown(LISTED).await {
@@ -66,7 +66,7 @@ async fn list(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response<Body>
 }
 
 async fn resolve(
-    State(api): State<Arc<Api>>,
+    Extension(api): Extension<Arc<Api>>,
     reference: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Response<Body> {

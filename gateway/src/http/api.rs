@@ -1,14 +1,19 @@
 //! The routes. Order of checks: authentication → key syntax → size and parse → look-up → validation.
 
-use std::sync::Arc;
+use std::{
+    convert::Infallible,
+    sync::{Arc, LazyLock},
+};
 
 use axum::{
-    Router,
-    body::Body,
-    extract::{Path, Request, State, rejection::PathRejection},
+    Extension, Router,
+    body::{Body, Bytes, HttpBody},
+    extract::{Path, Request, rejection::PathRejection},
     routing::post,
 };
 use http::{HeaderMap, Response, StatusCode};
+use hyper::service::Service;
+use hyper_util::service::{TowerToHyperService, TowerToHyperServiceFuture};
 
 use super::{
     Problem,
@@ -39,18 +44,47 @@ pub(crate) struct Api {
     pub(crate) receiver: Option<Receiver>,
 }
 
+/// The routes of one gateway. They are the same for every one and are made once: that is dear, and a simulation begins
+/// gateways all the time. What is not the same comes with each request.
+#[derive(Clone)]
+pub(crate) struct Site {
+    api: Arc<Api>,
+}
+
+impl Site {
+    pub(crate) fn new(api: Api) -> Self {
+        Self { api: Arc::new(api) }
+    }
+}
+
+impl<B> Service<http::Request<B>> for Site
+where
+    B: HttpBody<Data = Bytes> + Send + 'static,
+    B::Error: Into<axum::BoxError>,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = TowerToHyperServiceFuture<Router, http::Request<B>>;
+
+    fn call(&self, mut request: http::Request<B>) -> Self::Future {
+        static ROUTES: LazyLock<Router> = LazyLock::new(routes);
+        request.extensions_mut().insert(self.api.clone());
+        TowerToHyperService::new(ROUTES.clone()).call(request)
+    }
+}
+
 /// `POST {prefix}/instances/{id}/{route}` for each of the seven routes, and `POST {prefix}/instances`.
-pub(crate) fn router(api: Arc<Api>) -> Router {
+fn routes() -> Router {
     let mut router = Router::new().merge(status::routes()).merge(admin::routes()).merge(inbound::routes());
     for prefix in PREFIXES {
         for route in Route::ALL {
             let send =
-                move |api: State<Arc<Api>>, id: InPath, request: Request| send(api, route, id, request);
+                move |api: Extension<Arc<Api>>, id: InPath, request: Request| send(api, route, id, request);
             router = router.route(&format!("{prefix}/instances/{{id}}/{}", route.name()), post(send));
         }
         router = router.route(&format!("{prefix}/instances"), post(create));
     }
-    router.fallback(no_route).method_not_allowed_fallback(no_method).with_state(api)
+    router.fallback(no_route).method_not_allowed_fallback(no_method)
 }
 
 type InPath = Result<Path<String>, PathRejection>;
@@ -65,14 +99,19 @@ async fn no_method() -> Response<Body> {
     problem.into_response().map(Body::from)
 }
 
-async fn send(State(api): State<Arc<Api>>, route: Route, id: InPath, request: Request) -> Response<Body> {
+async fn send(
+    Extension(api): Extension<Arc<Api>>,
+    route: Route,
+    id: InPath,
+    request: Request,
+) -> Response<Body> {
     // An id that is not text is nobody's.
     let id = id.map(|Path(id)| id).unwrap_or_default();
     let request = api.read_message(route, &id, request).await;
     api.carry_out(request).await
 }
 
-async fn create(State(api): State<Arc<Api>>, request: Request) -> Response<Body> {
+async fn create(Extension(api): Extension<Arc<Api>>, request: Request) -> Response<Body> {
     let request = api.read_instance(request).await;
     api.carry_out(request).await
 }

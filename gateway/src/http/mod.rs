@@ -20,8 +20,9 @@ pub use problem::{PROBLEM_TYPE_PREFIX, REPLAY, UNPROTECTED};
 pub use serve::{serve, serve_on, serve_until};
 
 pub(crate) use access::Access;
-pub(crate) use api::{Api, router};
+pub(crate) use api::{Api, Site};
 pub(crate) use content::whole;
 pub(crate) use form::{FormFile, Forms};
 pub(crate) use problem::Problem;
+pub(crate) use serve::serve_site;
 pub(crate) use status::respond;

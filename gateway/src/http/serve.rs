@@ -1,9 +1,11 @@
 //! The accept loop.
 
-use std::{io, pin::pin, sync::Arc, time::Duration};
+use std::{convert::Infallible, io, pin::pin, sync::Arc, time::Duration};
 
-use axum::Router;
+use axum::{Router, body::Body};
+use http::{Request, Response};
 use hyper::{
+    body::Incoming,
     server::conn::http1,
     service::{Service, service_fn},
 };
@@ -44,10 +46,28 @@ pub async fn serve_on(world: SharedWorld, listener: Box<dyn Listener>, router: R
 /// What accepting says.
 pub async fn serve_until(
     world: SharedWorld,
-    mut listener: Box<dyn Listener>,
+    listener: Box<dyn Listener>,
     router: Router,
-    mut stop: watch::Receiver<bool>,
+    stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
+    serve_site(world, listener, TowerToHyperService::new(router), stop).await
+}
+
+/// As [`serve_until`], of whatever answers.
+pub(crate) async fn serve_site<S>(
+    world: SharedWorld,
+    mut listener: Box<dyn Listener>,
+    site: S,
+    mut stop: watch::Receiver<bool>,
+) -> io::Result<()>
+where
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    S::Future: Send,
+{
     // Each connection holds one receiver, so that it closes with the last of them.
     let connections = watch::Sender::new(());
     loop {
@@ -57,7 +77,7 @@ pub async fn serve_until(
             io = listener.accept() => io?,
         };
         let open = connections.subscribe();
-        let connection = serve_connection(world.clone(), io, router.clone(), stop.clone());
+        let connection = serve_connection(world.clone(), io, site.clone(), stop.clone());
         world.spawn(Box::pin(async move {
             connection.await;
             drop(open);
@@ -75,15 +95,23 @@ async fn stopped(stop: &mut watch::Receiver<bool>) {
     }
 }
 
-async fn serve_connection(world: SharedWorld, io: BoxIo, router: Router, mut stop: watch::Receiver<bool>) {
+async fn serve_connection<S>(world: SharedWorld, io: BoxIo, site: S, mut stop: watch::Receiver<bool>)
+where
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    S::Future: Send,
+{
     let activity = Arc::new(Activity::new());
     let requests = activity.clone();
     let service = service_fn(move |request| {
         let requests = requests.clone();
-        let router = TowerToHyperService::new(router.clone());
+        let site = site.clone();
         async move {
             let _busy = requests.begin();
-            router.call(request).await
+            site.call(request).await
         }
     });
     let connection = http1::Builder::new()

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
-    extract::{Path, State, rejection::PathRejection},
+    extract::{Path, rejection::PathRejection},
     routing::get,
 };
 use bytes::Bytes;
@@ -19,14 +19,14 @@ use crate::{
 };
 
 /// Route and key of a key's status are percent-encoded, so that each is one segment.
-pub(super) fn routes() -> Router<Arc<Api>> {
+pub(super) fn routes() -> Router {
     Router::new()
         .route("/v1/messages/{id}/status", get(by_message))
         .route("/v1/instances/{instance}/keys/{route}/{key}/status", get(by_key))
 }
 
 async fn by_message(
-    State(api): State<Arc<Api>>,
+    Extension(api): Extension<Arc<Api>>,
     id: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
 ) -> Response<Body> {
@@ -39,7 +39,7 @@ async fn by_message(
 }
 
 async fn by_key(
-    State(api): State<Arc<Api>>,
+    Extension(api): Extension<Arc<Api>>,
     names: Result<Path<(String, String, String)>, PathRejection>,
     headers: HeaderMap,
 ) -> Response<Body> {

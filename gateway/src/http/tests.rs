@@ -2,15 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::{Router, body::Body};
+use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, Method, Request, StatusCode, header::RETRY_AFTER};
 use http_body_util::BodyExt;
 use hyper::service::Service;
-use hyper_util::service::TowerToHyperService;
 use serde_json::{Value, json};
 
-use super::{Access, Api, Forms, Instance, REPLAY, router};
+use super::{Access, Api, Forms, Instance, REPLAY, Site};
 use crate::{
     gateway::{Parts, assemble},
     policy::Policy,
@@ -23,7 +22,7 @@ const TEXT: &str = "/v1/instances/loja-1/messages/text";
 
 struct House {
     provider: Arc<TestProvider>,
-    router: Router,
+    site: Site,
 }
 
 /// An answer, read.
@@ -69,7 +68,7 @@ impl House {
             forms: Forms::new(Spool::Memory),
             receiver: None,
         };
-        Self { provider, router: router(Arc::new(api)) }
+        Self { provider, site: Site::new(api) }
     }
 
     fn open() -> Self {
@@ -85,7 +84,7 @@ impl House {
             request = request.header("idempotency-key", key);
         }
         let request = request.body(Body::from(body.to_string())).unwrap();
-        let response = TowerToHyperService::new(self.router.clone()).call(request).await.unwrap();
+        let response = self.site.call(request).await.unwrap();
         let (head, body) = response.into_parts();
         let body: Bytes = body.collect().await.unwrap().to_bytes();
         Told {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
     extract::{
-        Path, Query, Request, State,
+        Path, Query, Request,
         rejection::{PathRejection, QueryRejection},
     },
     routing::get,
@@ -18,12 +18,12 @@ use serde_json::Value;
 use super::handshake::{Handshake, not_verified};
 use crate::http::{Api, Problem, respond, whole};
 
-pub(crate) fn routes() -> Router<Arc<Api>> {
+pub(crate) fn routes() -> Router {
     Router::new().route("/webhooks/{provider}", get(shake).post(take))
 }
 
 async fn take(
-    State(api): State<Arc<Api>>,
+    Extension(api): Extension<Arc<Api>>,
     provider: Result<Path<String>, PathRejection>,
     request: Request,
 ) -> Response<Body> {
@@ -31,7 +31,7 @@ async fn take(
 }
 
 async fn shake(
-    State(api): State<Arc<Api>>,
+    Extension(api): Extension<Arc<Api>>,
     provider: Result<Path<String>, PathRejection>,
     query: Result<Query<Handshake>, QueryRejection>,
 ) -> Response<Body> {

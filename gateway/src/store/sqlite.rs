@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, config::DbConfig};
+use rusqlite::{Connection, config::DbConfig};
 
 use super::{Answer, Command, Record, StoreError, Waiting, rows, schema, transitions};
 
@@ -64,6 +64,7 @@ impl SqliteStore {
     /// # Errors
     /// What SQLite says.
     pub fn clear(&mut self) -> Result<(), OpenError> {
+        // Each statement for itself: within a transaction each would keep a journal of its own, which costs twice as much.
         Ok(schema::clear(&self.connection)?)
     }
 
@@ -73,12 +74,11 @@ impl SqliteStore {
     /// [`StoreError::Refused`] where nothing was executed, [`StoreError::Ambiguous`] where the commit itself
     /// failed.
     pub fn execute(&mut self, command: &Command) -> Result<Answer, StoreError> {
-        let transaction = Transaction::new(&mut self.connection, TransactionBehavior::Immediate)
-            .map_err(|error| refused(&error))?;
-        let answer = transitions::run(&transaction, command)
+        let transaction = Transaction::begin(&self.connection).map_err(|error| refused(&error))?;
+        let answer = transitions::run(&self.connection, command)
             .and_then(|reply| {
-                let next = transitions::next(&transaction)?;
-                Ok(Answer { reply, next_due_ms: next.due_ms, next_work_ms: next.work_ms })
+                let next = transitions::next(&self.connection)?;
+                Ok(Answer { reply, next_due_ms: next.due_ms(), next_work_ms: next.work_ms })
             })
             .map_err(|error| refused(&error))?;
         match transaction.commit() {
@@ -101,6 +101,31 @@ impl SqliteStore {
     /// [`StoreError::Refused`] with what SQLite says.
     pub fn waiting(&self) -> Result<Vec<Waiting>, StoreError> {
         rows::waiting(&self.connection).map_err(|error| refused(&error))
+    }
+}
+
+/// A transaction that is rolled back where nothing else ends it. rusqlite's own compiles its statements anew each time.
+struct Transaction<'a>(&'a Connection);
+
+impl<'a> Transaction<'a> {
+    fn begin(connection: &'a Connection) -> rusqlite::Result<Self> {
+        connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(Self(connection))
+    }
+
+    /// A commit that fails is rolled back.
+    fn commit(self) -> rusqlite::Result<()> {
+        self.0.prepare_cached("COMMIT")?.execute([])?;
+        Ok(())
+    }
+}
+
+impl Drop for Transaction<'_> {
+    fn drop(&mut self) {
+        if !self.0.is_autocommit() {
+            // What cannot be rolled back now is rolled back when the connection closes.
+            let _ = self.0.execute_batch("ROLLBACK");
+        }
     }
 }
 

@@ -72,13 +72,10 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
         Command::AskLater { slot, settle_token, next_ask_ms, now_ms: _ } => {
             ask::ask_later(db, slot, *settle_token, *next_ask_ms)
         }
-        Command::Sweep { now_ms, skew_ms, tombstone_ms, askable, sweep_every_ms } => match next(db)?.due_ms {
-            Some(due_ms) if due_ms <= *now_ms => {
-                let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, *askable);
-                sweep::sweep(db, horizon, *sweep_every_ms)
-            }
-            _ => Ok(sweep::nothing()),
-        },
+        Command::Sweep { now_ms, skew_ms, tombstone_ms, askable, sweep_every_ms } => {
+            let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, *askable);
+            sweep::sweep(db, &next(db)?, horizon, *sweep_every_ms)
+        }
         Command::Find { sought, whose, now_ms, skew_ms, tombstone_ms } => {
             let horizon = Horizon::new(*now_ms, *skew_ms, *tombstone_ms, false);
             find::find(db, sought, whose, horizon)
@@ -94,13 +91,20 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
 
 /// The earliest times at which something is to be done.
 pub(super) struct Next {
-    /// By a sweep or a re-ask.
-    pub(super) due_ms: Option<i64>,
-    /// By a worker.
+    record_ms: Option<i64>,
+    inbox_ms: Option<i64>,
+    status_ms: Option<i64>,
+    /// For a worker.
     pub(super) work_ms: Option<i64>,
 }
 
-/// What the store knows of the future: one statement, for every command asks for it.
+impl Next {
+    /// For a sweep or a re-ask.
+    pub(super) fn due_ms(&self) -> Option<i64> {
+        [self.record_ms, self.inbox_ms, self.status_ms].into_iter().flatten().min()
+    }
+}
+
 pub(super) fn next(db: &Connection) -> Result<Next> {
     db.prepare_cached(
         "SELECT (SELECT due_ms FROM record WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1),
@@ -110,9 +114,13 @@ pub(super) fn next(db: &Connection) -> Result<Next> {
                 (SELECT due_ms FROM outbox WHERE due_ms IS NOT NULL ORDER BY due_ms LIMIT 1)",
     )?
     .query_row([], |row| {
-        let due: [Option<i64>; 3] = [row.get(0)?, row.get(1)?, row.get(2)?];
         let work: [Option<i64>; 2] = [row.get(3)?, row.get(4)?];
-        Ok(Next { due_ms: due.into_iter().flatten().min(), work_ms: work.into_iter().flatten().min() })
+        Ok(Next {
+            record_ms: row.get(0)?,
+            inbox_ms: row.get(1)?,
+            status_ms: row.get(2)?,
+            work_ms: work.into_iter().flatten().min(),
+        })
     })
 }
 

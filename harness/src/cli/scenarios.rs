@@ -1,7 +1,5 @@
 //! Which plans a command plays.
 
-use onceproof_gateway::policy::Policy;
-
 use super::{args::RunArgs, failure::Failure};
 use crate::plan::{self, Plan, Scenario};
 
@@ -36,10 +34,9 @@ fn shown(args: &RunArgs, name: &str) -> String {
 }
 
 fn check_profile(args: &RunArgs) -> Result<(), Failure> {
-    let known: Vec<&str> = Policy::profile_names().collect();
     match &args.profile {
-        Some(profile) if !known.contains(&profile.as_str()) => {
-            Err(Failure::unknown("profile", profile, &known))
+        Some(profile) if !plan::PROFILES.contains(&profile.as_str()) => {
+            Err(Failure::unknown("profile", profile, &plan::PROFILES))
         }
         _ => Ok(()),
     }

@@ -1,10 +1,19 @@
 //! The words that a scenario may use for things outside of it.
 
 use super::ANY_POINT;
-use crate::sim::actors::database;
+use crate::{sim::actors::database, subject::meta_redis};
 
 /// The profiles that can play the gateway.
-pub const PROFILES: [&str; 3] = ["strict", "zap", "ietf-gateway"];
+pub const PROFILES: [&str; 4] = ["strict", "zap", "ietf-gateway", META_REDIS];
+
+/// The profile of text A, which is a system of its own.
+pub const META_REDIS: &str = "meta-redis";
+
+/// Whether every one of these profiles keeps something in a Redis, so that the host of it is in their world.
+#[must_use]
+pub fn needs_redis(profiles: &[String]) -> bool {
+    profiles.iter().all(|profile| profile == META_REDIS)
+}
 
 /// The verdicts.
 pub const VERDICTS: [&str; 4] = ["kept", "violated", "waived", "inconclusive"];
@@ -57,7 +66,8 @@ pub(super) fn hosts(gateways: u32, redis: bool) -> Vec<String> {
 /// Every named point, and the placeholder where a scenario varies it.
 pub(super) fn points(placeholder: bool) -> Vec<&'static str> {
     let placeholder = placeholder.then_some(ANY_POINT);
-    onceproof_gateway::points::ALL.iter().chain(database::POINTS).copied().chain(placeholder).collect()
+    let all = [onceproof_gateway::points::ALL, database::POINTS, meta_redis::POINTS];
+    all.into_iter().flatten().copied().chain(placeholder).collect()
 }
 
 /// The gateways of a world.

@@ -42,6 +42,12 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Whether a Redis is one of the hosts of the world.
+    #[must_use]
+    pub fn needs_redis(&self) -> bool {
+        self.world.redis || super::needs_redis(&self.world.profiles)
+    }
+
     /// The logical operations: what its steps send, and the events that they deliver. An altered delivery has one of its
     /// own, so that whoever acts on it is seen.
     #[must_use]

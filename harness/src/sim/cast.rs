@@ -44,7 +44,7 @@ impl Company {
     pub fn hosts(scenario: &Scenario) -> Vec<String> {
         let gateways = (1..=scenario.world.gateways).map(|number| format!("gateway-{number}"));
         let others = [producer::HOST, whatsapp::HOST, DATABASE].map(String::from);
-        let redis = scenario.world.redis.then(|| redis::HOST.to_owned());
+        let redis = scenario.needs_redis().then(|| redis::HOST.to_owned());
         others.into_iter().chain(redis).chain(gateways).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! The digest of a run: one hash over every packet, store statement, random draw and event.
 
+use onceproof_gateway::hex;
 use sha2::{Digest as _, Sha256};
 
 /// What kind of thing goes into the digest next, so that no two sequences can run together.
@@ -42,6 +43,6 @@ impl RunDigest {
     /// The digest of all that was added, in hexadecimal.
     pub fn finish(mut self) -> String {
         self.hasher.update(&self.gathered);
-        self.hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        hex::encode(&self.hasher.finalize())
     }
 }

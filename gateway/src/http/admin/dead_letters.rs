@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
-    extract::{Path, State, rejection::PathRejection},
+    extract::{Path, rejection::PathRejection},
     routing::{get, post},
 };
 use http::{HeaderMap, Response, StatusCode};
@@ -17,13 +17,13 @@ use crate::{
     store::{DeadLetter, EventReply, Reply},
 };
 
-pub(super) fn routes() -> Router<Arc<Api>> {
+pub(super) fn routes() -> Router {
     Router::new()
         .route("/admin/dead-letters", get(list))
         .route("/admin/dead-letters/{id}/redrive", post(redrive))
 }
 
-async fn list(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response<Body> {
+async fn list(Extension(api): Extension<Arc<Api>>, headers: HeaderMap) -> Response<Body> {
     let answer = async {
         api.access.operator(&headers)?;
         match api.protocol.ledger.list_dead(LISTED).await {
@@ -38,7 +38,7 @@ async fn list(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response<Body>
 }
 
 async fn redrive(
-    State(api): State<Arc<Api>>,
+    Extension(api): Extension<Arc<Api>>,
     id: Result<Path<i64>, PathRejection>,
     headers: HeaderMap,
 ) -> Response<Body> {

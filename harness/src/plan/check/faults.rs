@@ -44,7 +44,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
     let known = Known {
         ops: scenario.ops(),
         actors: actors(scenario),
-        hosts: names::hosts(gateways, scenario.world.redis),
+        hosts: names::hosts(gateways, scenario.needs_redis()),
         gateways: names::gateways(gateways),
         points: names::points(!scenario.vary.points.is_empty()),
     };

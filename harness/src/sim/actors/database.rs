@@ -65,23 +65,23 @@ impl WatchedStore {
     }
 
     /// Executes one command, and records it as done at `at_ms` on `host`.
-    fn execute(&self, at_ms: u64, host: &str, command: &Command) -> Result<Answer, StoreError> {
-        let answer = self.sqlite.lock().expect(UNPOISONED).execute(command);
-        let statement = serde_json::to_vec(&(command, &answer.as_ref().ok())).unwrap_or_default();
+    fn execute(&self, at_ms: u64, host: &str, command: Command) -> Result<Answer, StoreError> {
+        let answer = self.sqlite.lock().expect(UNPOISONED).execute(&command);
+        let statement = serde_json::to_vec(&(&command, &answer.as_ref().ok())).unwrap_or_default();
         self.stage.digest(Kind::Statement, &[host.as_bytes(), &statement]);
         if let Ok(answer) = &answer {
-            if changes(command, &answer.reply) {
-                self.commits.lock().expect(UNPOISONED).push(command.clone());
-            }
-            let told = match command {
+            let told = match &command {
                 Command::Event(command) => {
                     let mut waiting = self.waiting.lock().expect(UNPOISONED);
                     waiting.observe(&self.name, &self.stage, command, &answer.reply).into_iter().collect()
                 }
-                _ => events(&self.name, command, &answer.reply),
+                _ => events(&self.name, &command, &answer.reply),
             };
             for event in told {
                 self.stage.record(at_ms, host, event);
+            }
+            if changes(&command, &answer.reply) {
+                self.commits.lock().expect(UNPOISONED).push(command);
             }
         }
         answer
@@ -145,7 +145,7 @@ pub struct InProcessStore {
 impl Store for InProcessStore {
     fn execute(&self, command: Command) -> BoxFuture<Result<Answer, StoreError>> {
         let at_ms = self.world.since_boot().as_millis() as u64;
-        let answer = self.store.execute(at_ms, &self.host, &command);
+        let answer = self.store.execute(at_ms, &self.host, command);
         Box::pin(async move { answer })
     }
 }
@@ -175,7 +175,7 @@ async fn serve_connection(
     while let Some(command) = wire::read_frame::<Command>(&mut connection).await? {
         world.reach(BEFORE_COMMIT).await;
         let at_ms = world.since_boot().as_millis() as u64;
-        let answer = store.execute(at_ms, host, &command);
+        let answer = store.execute(at_ms, host, command);
         world.reach(AFTER_COMMIT).await;
         wire::write_frame(&mut connection, &answer).await?;
     }

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::Response;
+use onceproof_gateway::hex;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -79,5 +80,5 @@ fn digest(response: &Response<Bytes>) -> String {
         hasher.update([0]);
     }
     hasher.update(response.body());
-    hasher.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&hasher.finalize()[..8])
 }

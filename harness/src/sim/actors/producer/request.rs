@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, header};
-use onceproof_gateway::fingerprint;
+use onceproof_gateway::{fingerprint, hex};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -79,7 +79,7 @@ fn multipart(send: &Send, file: &str) -> Content {
 }
 
 fn hash(bytes: &[u8]) -> String {
-    Sha256::digest(bytes)[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&Sha256::digest(bytes)[..16])
 }
 
 /// What a key is unique in: `{instance}/{canonical route}` (S9). Instances are created in the account.
@@ -102,7 +102,7 @@ pub fn key(seed: u64, send: &Send) -> Option<String> {
     }
     let op = send.key_of.as_ref().unwrap_or(&send.op);
     let digest = Sha256::new().chain_update(seed.to_le_bytes()).chain_update(op).finalize();
-    Some(digest[..16].iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(hex::encode(&digest[..16]))
 }
 
 /// The request itself.

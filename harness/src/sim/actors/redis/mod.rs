@@ -13,4 +13,5 @@ mod server;
 mod session;
 mod sorted;
 
+pub use commands::bullmq as scripts_of_bullmq;
 pub use server::{HOST, Redis};

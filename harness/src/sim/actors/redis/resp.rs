@@ -152,6 +152,15 @@ pub enum Protocol {
 }
 
 impl Reply {
+    /// The strings in it, in order.
+    pub fn strings(&self) -> Vec<String> {
+        match self {
+            Self::Bytes(bytes) => vec![String::from_utf8_lossy(bytes).into_owned()],
+            Self::Array(replies) => replies.iter().flat_map(Self::strings).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Appends this reply to `out`.
     pub fn encode(&self, protocol: Protocol, out: &mut Vec<u8>) {
         let resp3 = protocol == Protocol::Resp3;

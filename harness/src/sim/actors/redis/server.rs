@@ -88,6 +88,15 @@ impl Redis {
         self.memory().refuses_writes = refuse;
     }
 
+    /// What a command that changes nothing would be told by it, without a network: the strings in its reply.
+    #[must_use]
+    pub fn look(&self, command: &[&str]) -> Vec<String> {
+        let now = self.now();
+        let words = command.iter().map(|word| word.as_bytes().to_vec()).collect();
+        let reply = Session::new(0).answer(&mut self.memory(), now, words);
+        reply.strings()
+    }
+
     /// Serves for ever on the host of `world`.
     ///
     /// # Errors

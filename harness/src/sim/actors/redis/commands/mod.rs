@@ -1,5 +1,6 @@
 //! The commands on keys, one family a file.
 
+pub mod bullmq;
 mod call;
 mod catalogue;
 mod hashes;

@@ -1,8 +1,8 @@
-//! The scripts that are known: there is no Lua in here, only what locks are released and kept with.
+//! The scripts that are known: there is no Lua in here, only what locks are released and kept with, and BullMQ's.
 
 use sha1::{Digest, Sha1};
 
-use super::{Call, NO_INTEGER, Outcome, Spec, find, strings::text, write};
+use super::{Call, NO_INTEGER, Outcome, Spec, bullmq, find, strings::text, write};
 use crate::sim::actors::redis::resp::{Reply, number};
 
 pub const ALL: &[Spec] = &[write("eval", -3, eval)];
@@ -54,7 +54,10 @@ fn canonical(script: &[u8]) -> Vec<u8> {
 /// # Errors
 /// It is none of the known ones.
 pub fn check(script: &[u8]) -> Result<(), String> {
-    Known::read(script).map(drop)
+    match bullmq::known(script) {
+        Some(_) => Ok(()),
+        None => Known::read(script).map(drop),
+    }
 }
 
 /// `EVAL script numkeys key… argument…`
@@ -64,8 +67,11 @@ fn eval(call: &mut Call<'_>) -> Outcome {
     if keys > call.words.len() - 3 {
         return Err("ERR Number of keys can't be greater than number of args".into());
     }
-    let known = Known::read(call.word(1))?;
     let (keys, arguments) = call.words[3..].split_at(keys);
+    if let (Some(run), Some(prefix)) = (bullmq::known(call.word(1)), keys.first()) {
+        return run(&mut bullmq::Script::new(call, prefix, arguments));
+    }
+    let known = Known::read(call.word(1))?;
     let script = sha(call.word(1));
     let raised =
         |error: String| format!("{error} script: {}, on @user_script:1.", String::from_utf8_lossy(&script));

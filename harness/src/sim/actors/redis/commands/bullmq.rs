@@ -1,0 +1,230 @@
+//! BullMQ's scripts, which a Redis runs whole: what they do to its keys, after version 5.
+//!
+//! There is no Lua in here, so each is called by a name of ours in place of its text. Each takes the queue's prefix as
+//! its one key. W7: these rules decide what becomes of a job whose worker dies or sleeps.
+
+use super::{Call, Outcome, find};
+use crate::sim::actors::redis::resp::{OK, Reply, number};
+
+/// Adds a job: its data.
+pub const ADD: &str = "-- bullmq: addStandardJob";
+/// Takes the next job: the token of its lock, now, and how long the lock lasts.
+pub const MOVE_TO_ACTIVE: &str = "-- bullmq: moveToActive";
+/// Prolongs the lock of a job: its id, the token, and for how long.
+pub const EXTEND_LOCK: &str = "-- bullmq: extendLock";
+/// A job is done, and removed: its id and the token.
+pub const MOVE_TO_COMPLETED: &str = "-- bullmq: moveToFinished completed";
+/// A job is given up, and kept: its id, the token, and now.
+pub const MOVE_TO_FAILED: &str = "-- bullmq: moveToFinished failed";
+/// A job is to be done again: its id, the token, and when.
+pub const MOVE_TO_DELAYED: &str = "-- bullmq: moveToDelayed";
+/// Finds the jobs whose workers have died: now, and how long nobody need look again.
+pub const MOVE_STALLED: &str = "-- bullmq: moveStalledJobsToWait";
+
+/// So often a job may stall and be run again; the next time it fails.
+const MAX_STALLED: i64 = 1;
+
+/// One call of a script.
+pub struct Script<'a, 'b> {
+    call: &'a mut Call<'b>,
+    prefix: String,
+    arguments: Vec<String>,
+}
+
+type Run = fn(&mut Script<'_, '_>) -> Outcome;
+
+/// What the script of this text does, if it is one of BullMQ's.
+pub fn known(text: &[u8]) -> Option<Run> {
+    let all: [(&str, Run); 7] = [
+        (ADD, |script| script.add()),
+        (MOVE_TO_ACTIVE, |script| script.move_to_active()),
+        (EXTEND_LOCK, |script| script.extend_lock()),
+        (MOVE_TO_COMPLETED, |script| script.complete()),
+        (MOVE_TO_FAILED, |script| script.fail()),
+        (MOVE_TO_DELAYED, |script| script.delay()),
+        (MOVE_STALLED, |script| script.move_stalled()),
+    ];
+    all.into_iter().find_map(|(name, run)| (name.as_bytes() == text).then_some(run))
+}
+
+impl<'a, 'b> Script<'a, 'b> {
+    /// The call of a script with one key.
+    pub fn new(call: &'a mut Call<'b>, prefix: &[u8], arguments: &[Vec<u8>]) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let arguments = arguments.iter().map(|argument| text(argument)).collect();
+        Self { call, prefix: text(prefix), arguments }
+    }
+
+    fn argument(&self, at: usize) -> String {
+        self.arguments.get(at).cloned().unwrap_or_default()
+    }
+
+    fn key(&self, part: &str) -> String {
+        format!("{}:{part}", self.prefix)
+    }
+
+    fn lock(&self, id: &str) -> String {
+        self.key(&format!("{id}:lock"))
+    }
+
+    fn redis(&mut self, words: &[&str]) -> Outcome {
+        let spec = find(words[0].as_bytes()).ok_or("ERR Unknown Redis command called from script")?;
+        let words: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+        let Call { keyspace, database, now_ms, .. } = self.call;
+        (spec.run)(&mut Call { keyspace, database: *database, now_ms: *now_ms, words: &words })
+    }
+
+    fn text(&mut self, words: &[&str]) -> Result<Option<String>, String> {
+        Ok(match self.redis(words)? {
+            Reply::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+            _ => None,
+        })
+    }
+
+    fn count(&mut self, words: &[&str]) -> Result<i64, String> {
+        Ok(match self.redis(words)? {
+            Reply::Number(number) => number,
+            _ => 0,
+        })
+    }
+
+    fn texts(&mut self, words: &[&str]) -> Result<Vec<String>, String> {
+        let Reply::Array(replies) = self.redis(words)? else { return Ok(Vec::new()) };
+        let text = |reply| match reply {
+            Reply::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+            _ => None,
+        };
+        Ok(replies.into_iter().filter_map(text).collect())
+    }
+
+    /// Counts one more in a field of a job.
+    fn bump(&mut self, id: &str, field: &str) -> Result<i64, String> {
+        let job = self.key(id);
+        let before = self.text(&["hget", &job, field])?.and_then(|text| number(text.as_bytes()));
+        let after = before.unwrap_or(0) + 1;
+        self.redis(&["hset", &job, field, &after.to_string()])?;
+        Ok(after)
+    }
+
+    fn add(&mut self) -> Outcome {
+        let id = self.count(&["incr", &self.key("id")])?.to_string();
+        self.redis(&["hset", &self.key(&id), "data", &self.argument(0)])?;
+        self.redis(&["lpush", &self.key("wait"), &id])?;
+        Ok(Reply::Bytes(id.into_bytes()))
+    }
+
+    /// The job's id, data and failed attempts; or when the next delayed one is due; or nothing.
+    fn move_to_active(&mut self) -> Outcome {
+        let (token, now, lasts) = (self.argument(0), self.argument(1), self.argument(2));
+        let (wait, active, delayed) = (self.key("wait"), self.key("active"), self.key("delayed"));
+        for id in self.texts(&["zrangebyscore", &delayed, "0", &now])? {
+            self.redis(&["zrem", &delayed, &id])?;
+            self.redis(&["lpush", &wait, &id])?;
+        }
+        let Some(id) = self.text(&["rpoplpush", &wait, &active])? else {
+            let next = self.texts(&["zrangebyscore", &delayed, "0", "+inf", "LIMIT", "0", "1"])?;
+            return match next.first() {
+                Some(id) => self.redis(&["zscore", &delayed, id]),
+                None => Ok(Reply::Nil),
+            };
+        };
+        self.redis(&["set", &self.lock(&id), &token, "PX", &lasts])?;
+        let job = self.key(&id);
+        let data = self.redis(&["hget", &job, "data"])?;
+        let failed = self.text(&["hget", &job, "atm"])?.unwrap_or_else(|| "0".into());
+        Ok(Reply::Array(vec![Reply::Bytes(id.into_bytes()), data, Reply::Bytes(failed.into_bytes())]))
+    }
+
+    fn extend_lock(&mut self) -> Outcome {
+        let (id, token, lasts) = (self.argument(0), self.argument(1), self.argument(2));
+        let lock = self.lock(&id);
+        if self.text(&["get", &lock])?.as_ref() != Some(&token) {
+            return Ok(Reply::Number(0));
+        }
+        self.redis(&["set", &lock, &token, "PX", &lasts])?;
+        self.redis(&["hdel", &self.key("stalled"), &id])?;
+        Ok(Reply::Number(1))
+    }
+
+    /// Takes a job from its worker, if it is still that worker's.
+    fn release(&mut self) -> Result<String, String> {
+        let (id, token) = (self.argument(0), self.argument(1));
+        let lock = self.lock(&id);
+        match self.text(&["get", &lock])? {
+            None => return Err(format!("ERR missing lock for job {id}")),
+            Some(holder) if holder != token => return Err(format!("ERR lock mismatch for job {id}")),
+            Some(_) => {}
+        }
+        // An error has changed nothing: this comes first.
+        if self.count(&["lrem", &self.key("active"), "-1", &id])? == 0 {
+            return Err(format!("ERR job {id} is not in the active state"));
+        }
+        self.redis(&["del", &lock])?;
+        self.redis(&["hdel", &self.key("stalled"), &id])?;
+        Ok(id)
+    }
+
+    fn complete(&mut self) -> Outcome {
+        let id = self.release()?;
+        self.redis(&["del", &self.key(&id)])?;
+        Ok(OK)
+    }
+
+    fn fail(&mut self) -> Outcome {
+        let id = self.release()?;
+        self.redis(&["zadd", &self.key("failed"), &self.argument(2), &id])?;
+        self.bump(&id, "atm").map(Reply::Number)
+    }
+
+    fn delay(&mut self) -> Outcome {
+        let id = self.release()?;
+        self.redis(&["zadd", &self.key("delayed"), &self.argument(2), &id])?;
+        self.bump(&id, "atm").map(Reply::Number)
+    }
+
+    /// How many jobs are active, and then, of each that has failed: its id, data and failed attempts.
+    fn move_stalled(&mut self) -> Outcome {
+        let (now, quiet_ms) = (self.argument(0), self.argument(1));
+        let mut failed = Vec::new();
+        let checked = self.redis(&["set", &self.key("stalled-check"), &now, "NX", "PX", &quiet_ms])?;
+        if checked == OK {
+            let stalled = self.key("stalled");
+            let suspects = self.texts_of_map(&stalled)?;
+            self.redis(&["del", &stalled])?;
+            for id in suspects {
+                failed.extend(self.take_from_the_dead(&id, &now)?);
+            }
+            // Whoever is active now, and is not heard of until the next time, is suspected then.
+            for id in self.texts(&["lrange", &self.key("active"), "0", "-1"])? {
+                self.redis(&["hset", &stalled, &id, "1"])?;
+            }
+        }
+        let active = self.count(&["llen", &self.key("active")])?;
+        Ok(Reply::Array([Reply::Number(active)].into_iter().chain(failed).collect()))
+    }
+
+    fn texts_of_map(&mut self, key: &str) -> Result<Vec<String>, String> {
+        let Reply::Map(pairs) = self.redis(&["hgetall", key])? else { return Ok(Vec::new()) };
+        let text = |(field, _)| match field {
+            Reply::Bytes(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+            _ => None,
+        };
+        Ok(pairs.into_iter().filter_map(text).collect())
+    }
+
+    /// A job that is active without a lock waits again, or fails.
+    fn take_from_the_dead(&mut self, id: &str, now: &str) -> Result<Vec<Reply>, String> {
+        let is_held = self.text(&["get", &self.lock(id)])?.is_some();
+        if is_held || self.count(&["lrem", &self.key("active"), "1", id])? == 0 {
+            return Ok(Vec::new());
+        }
+        if self.bump(id, "stc")? <= MAX_STALLED {
+            self.redis(&["rpush", &self.key("wait"), id])?;
+            return Ok(Vec::new());
+        }
+        self.redis(&["zadd", &self.key("failed"), now, id])?;
+        let data = self.redis(&["hget", &self.key(id), "data"])?;
+        let made = self.text(&["hget", &self.key(id), "atm"])?.unwrap_or_else(|| "0".into());
+        Ok(vec![Reply::Bytes(id.into()), data, Reply::Bytes(made.into_bytes())])
+    }
+}

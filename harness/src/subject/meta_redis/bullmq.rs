@@ -1,0 +1,250 @@
+//! BullMQ as far as text A uses it: a queue, and a worker that takes one job at a time. All state is in Redis (W7).
+//!
+//! Whoever waits for a job is woken by a bell in place of a blocking command, and looks for stalled jobs only while
+//! there are active ones: ticks that find nothing are left out, so that a day stays cheap.
+
+use std::{sync::Arc, time::Duration};
+
+use onceproof_gateway::{
+    points,
+    world::{BoxFuture, SharedWorld},
+};
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::client::{Client, RedisError, Reply};
+use crate::sim::actors::redis::scripts_of_bullmq as scripts;
+
+/// How long a job is its worker's without a word from it.
+const LOCK: Duration = Duration::from_secs(30);
+/// How often stalled jobs are looked for.
+const STALLED_EVERY: Duration = Duration::from_secs(30);
+/// After an error of Redis, a worker rests.
+const REST: Duration = Duration::from_secs(15);
+/// So often a job is attempted.
+pub const ATTEMPTS: u32 = 5;
+/// The first pause after a failure; each is twice the one before.
+const BACKOFF: Duration = Duration::from_secs(1);
+
+/// Rung whenever there may be work. Shared by all processes.
+pub type Bell = watch::Sender<u64>;
+
+/// A job in a worker's hands, or one that has failed.
+#[derive(Debug, Clone)]
+pub struct Job {
+    id: String,
+    /// What it is about.
+    pub data: Value,
+    /// How many attempts have failed.
+    pub attempts_made: u32,
+}
+
+impl Job {
+    fn read(replies: &[Reply]) -> Option<Self> {
+        let [id, data, made] = replies else { return None };
+        let data = data.text().and_then(|data| serde_json::from_str(data).ok()).unwrap_or_default();
+        let attempts_made = made.text().and_then(|made| made.parse().ok()).unwrap_or(0);
+        Some(Self { id: id.text()?.into(), data, attempts_made })
+    }
+}
+
+/// Where the keys of a queue begin.
+pub fn prefix(queue: &str) -> String {
+    format!("bull:{queue}")
+}
+
+/// A queue, for whoever adds to it.
+pub struct Queue {
+    client: Client,
+    prefix: String,
+    bell: Arc<Bell>,
+}
+
+impl Queue {
+    /// The queue of this name.
+    pub fn new(world: &SharedWorld, name: &str, bell: &Arc<Bell>) -> Self {
+        Self { client: Client::new(world, true), prefix: prefix(name), bell: Arc::clone(bell) }
+    }
+
+    /// Adds a job.
+    ///
+    /// # Errors
+    /// When Redis does not take it.
+    pub async fn add(&self, data: &Value) -> Result<(), RedisError> {
+        self.client.ask(&["EVAL", scripts::ADD, "1", &self.prefix, &data.to_string()]).await?;
+        ring(&self.bell);
+        Ok(())
+    }
+}
+
+fn ring(bell: &Bell) {
+    bell.send_modify(|rung| *rung += 1);
+}
+
+/// What is done with jobs.
+pub trait Processor: Send + Sync + 'static {
+    /// Does a job; what fails is attempted again.
+    fn process(&self, data: Value) -> BoxFuture<Result<(), String>>;
+
+    /// Hears that a job has failed, for now or for good.
+    fn failed(&self, job: Job, why: String) -> BoxFuture<()>;
+}
+
+/// A worker in one process.
+pub struct Worker {
+    world: SharedWorld,
+    client: Client,
+    prefix: String,
+    /// By which its locks are known as its own.
+    token: String,
+    bell: Arc<Bell>,
+    processor: Arc<dyn Processor>,
+}
+
+/// What a worker finds.
+enum Found {
+    Job(Job),
+    /// The wall clock at which a delayed job is due.
+    Later(i64),
+    Nothing,
+}
+
+impl Worker {
+    /// A worker on the queue of this name.
+    pub fn new(
+        world: &SharedWorld,
+        name: &str,
+        bell: &Arc<Bell>,
+        processor: Arc<dyn Processor>,
+    ) -> Arc<Self> {
+        let mut token = [0; 8];
+        world.fill_random(&mut token);
+        Arc::new(Self {
+            world: world.clone(),
+            client: Client::new(world, false),
+            prefix: prefix(name),
+            token: format!("{:016x}", u64::from_be_bytes(token)),
+            bell: Arc::clone(bell),
+            processor,
+        })
+    }
+
+    /// Works for ever, and looks for stalled jobs.
+    pub fn run(self: &Arc<Self>) {
+        let (worker, checker) = (Arc::clone(self), Arc::clone(self));
+        self.world.spawn(Box::pin(async move { worker.work_for_ever().await }));
+        self.world.spawn(Box::pin(async move { checker.check_for_ever().await }));
+    }
+
+    async fn script(&self, script: &str, arguments: &[&str]) -> Result<Reply, RedisError> {
+        let words = [&["EVAL", script, "1", &self.prefix], arguments].concat();
+        self.client.ask(&words).await
+    }
+
+    async fn work_for_ever(&self) {
+        let mut bell = self.bell.subscribe();
+        loop {
+            match self.take().await {
+                Ok(Found::Job(job)) => self.work(job).await,
+                Ok(Found::Later(at_ms)) => {
+                    let left = u64::try_from(at_ms - self.world.clock_ms()).unwrap_or(0);
+                    tokio::select! {
+                        biased;
+                        _ = bell.changed() => {}
+                        () = self.world.sleep(Duration::from_millis(left.max(1))) => {}
+                    }
+                }
+                Ok(Found::Nothing) => _ = bell.changed().await,
+                Err(_) => self.world.sleep(REST).await,
+            }
+        }
+    }
+
+    async fn take(&self) -> Result<Found, RedisError> {
+        let (now, lasts) = (self.world.clock_ms().to_string(), LOCK.as_millis().to_string());
+        Ok(match self.script(scripts::MOVE_TO_ACTIVE, &[&self.token, &now, &lasts]).await? {
+            Reply::Array(job) => Job::read(&job).map_or(Found::Nothing, Found::Job),
+            Reply::Text(due) => due.parse::<f64>().map_or(Found::Nothing, |due| Found::Later(due as i64)),
+            Reply::Nil | Reply::Number(_) => Found::Nothing,
+        })
+    }
+
+    /// Does a job under its lock. Whoever has lost the lock goes on all the same, and is only told at the end.
+    async fn work(&self, job: Job) {
+        self.world.reach(points::AFTER_LEASE).await;
+        let outcome = tokio::select! {
+            biased;
+            outcome = self.processor.process(job.data.clone()) => outcome,
+            never = self.keep_lock(&job) => match never {},
+        };
+        match outcome {
+            Ok(()) => {
+                self.world.reach(points::BEFORE_COMPLETE).await;
+                // An error is logged, and no more.
+                let _ = self.script(scripts::MOVE_TO_COMPLETED, &[&job.id, &self.token]).await;
+                self.world.reach(points::AFTER_COMPLETE).await;
+            }
+            Err(why) => self.fail(job, why).await,
+        }
+    }
+
+    async fn keep_lock(&self, job: &Job) -> std::convert::Infallible {
+        let lasts = LOCK.as_millis().to_string();
+        loop {
+            self.world.sleep(LOCK / 2).await;
+            self.world.reach(points::BEFORE_HEARTBEAT).await;
+            let _ = self.script(scripts::EXTEND_LOCK, &[&job.id, &self.token, &lasts]).await;
+        }
+    }
+
+    async fn fail(&self, job: Job, why: String) {
+        self.world.reach(points::BEFORE_FAIL).await;
+        let job = Job { attempts_made: job.attempts_made + 1, ..job };
+        let now_ms = self.world.clock_ms();
+        let (script, at_ms) = if job.attempts_made < ATTEMPTS {
+            let pause = BACKOFF * 2_u32.pow(job.attempts_made - 1);
+            (scripts::MOVE_TO_DELAYED, now_ms + pause.as_millis() as i64)
+        } else {
+            (scripts::MOVE_TO_FAILED, now_ms)
+        };
+        if self.script(script, &[&job.id, &self.token, &at_ms.to_string()]).await.is_ok() {
+            ring(&self.bell);
+            self.tell(job, why);
+        }
+    }
+
+    /// The worker goes on while whoever listens does something about it.
+    fn tell(&self, job: Job, why: String) {
+        self.world.spawn(self.processor.failed(job, why));
+    }
+
+    async fn check_for_ever(&self) {
+        let mut bell = self.bell.subscribe();
+        let mut checked = self.world.since_boot();
+        loop {
+            let active = self.check_stalled().await.unwrap_or(true);
+            if !active {
+                _ = bell.changed().await;
+            }
+            // As if it had looked all the time.
+            let now = self.world.since_boot();
+            while checked <= now {
+                checked += STALLED_EVERY;
+            }
+            self.world.sleep(checked - now).await;
+        }
+    }
+
+    /// Whether any job is active.
+    async fn check_stalled(&self) -> Result<bool, RedisError> {
+        let (now, quiet_ms) = (self.world.clock_ms().to_string(), STALLED_EVERY.as_millis().to_string());
+        let reply = self.script(scripts::MOVE_STALLED, &[&now, &quiet_ms]).await?;
+        let Reply::Array(replies) = reply else { return Ok(false) };
+        let Some((Reply::Number(active), failed)) = replies.split_first() else { return Ok(false) };
+        ring(&self.bell);
+        for job in failed.chunks_exact(3).filter_map(Job::read) {
+            self.tell(job, "job stalled more than allowable limit".into());
+        }
+        Ok(*active > 0)
+    }
+}

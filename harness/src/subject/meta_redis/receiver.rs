@@ -1,0 +1,104 @@
+//! The webhook: verify, mark, queue, and only then 200 (W2, W5, W6).
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use onceproof_gateway::{points, world::SharedWorld};
+use serde_json::Value;
+use sha2::Sha256;
+use tokio::sync::oneshot;
+
+use super::{
+    bullmq::Queue,
+    client::{Client, RedisError, Reply},
+    points::AFTER_SET_NX,
+};
+use crate::sim::actors::whatsapp::META_SECRET;
+
+/// How long an id is known: a day, though its sender goes on for a week (W1).
+const REMEMBERED_S: &str = "86400";
+
+/// What a request needs.
+pub struct Receiver {
+    /// The host.
+    pub world: SharedWorld,
+    /// Where ids are marked.
+    pub redis: Client,
+    /// Where messages go.
+    pub queue: Queue,
+}
+
+/// Its one route.
+pub fn router(receiver: Receiver) -> Router {
+    Router::new().route("/webhooks/whatsapp", post(receive)).with_state(Arc::new(receiver))
+}
+
+/// A handler goes on when its caller has gone, as one in Node does.
+async fn receive(State(receiver): State<Arc<Receiver>>, headers: HeaderMap, body: Bytes) -> StatusCode {
+    if !is_authentic(&headers, &body) {
+        return StatusCode::UNAUTHORIZED;
+    }
+    let Ok(event) = serde_json::from_slice::<Value>(&body) else {
+        return StatusCode::BAD_REQUEST;
+    };
+    let (done, outcome) = oneshot::channel();
+    let world = receiver.world.clone();
+    world.spawn(Box::pin(async move {
+        // Whoever has gone hears nothing.
+        let _ = done.send(receiver.handle(&event).await);
+    }));
+    match outcome.await {
+        Ok(Ok(())) => StatusCode::OK,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+/// Over the raw bytes, in constant time.
+fn is_authentic(headers: &HeaderMap, body: &[u8]) -> bool {
+    let header = headers.get("x-hub-signature-256").and_then(|value| value.to_str().ok());
+    let Some(signature) = header.and_then(|header| header.strip_prefix("sha256=")).and_then(bytes) else {
+        return false;
+    };
+    let mut mac =
+        Hmac::<Sha256>::new_from_slice(META_SECRET.as_bytes()).expect("a secret of any length will do");
+    mac.update(body);
+    mac.verify_slice(&signature).is_ok()
+}
+
+/// What is written in hexadecimal digits.
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    hex.len().is_multiple_of(2).then(|| hex.as_bytes().chunks(2).map(pair).collect())?
+}
+
+impl Receiver {
+    /// Of the first change of the first entry; whatever else is in the delivery is not looked at (W4).
+    async fn handle(&self, event: &Value) -> Result<(), RedisError> {
+        self.world.reach(points::BEFORE_RECEIVE).await;
+        let messages = event["entry"][0]["changes"][0]["value"]["messages"].as_array();
+        for message in messages.into_iter().flatten() {
+            if self.claim(message).await? {
+                // Whoever dies here has marked a message that nobody will ever see.
+                self.world.reach(AFTER_SET_NX).await;
+                self.queue.add(message).await?;
+            }
+        }
+        self.world.reach(points::AFTER_RECEIVE).await;
+        self.world.reach(points::BEFORE_ACK).await;
+        Ok(())
+    }
+
+    /// Whether a message is new. All that bear no id are one and the same.
+    async fn claim(&self, message: &Value) -> Result<bool, RedisError> {
+        let key = format!("wa:idempotency:{}", message["id"].as_str().unwrap_or("undefined"));
+        let reply = self.redis.ask(&["SET", &key, "1", "EX", REMEMBERED_S, "NX"]).await?;
+        Ok(reply == Reply::Text("OK".into()))
+    }
+}
