@@ -1,7 +1,7 @@
 //! The command line as a person and a pipeline meet it: what it prints, what it writes, what it exits with.
 
-#[path = "cli/mod.rs"]
-mod helper;
+#[path = "common/command_line.rs"]
+mod command_line;
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use helper::{ONCEPROOF, files, folder, onceproof, pasted, spoilt};
+use command_line::{ONCEPROOF, files, folder, onceproof, pasted, spoilt};
 use serde_json::Value;
 
 const PROFILES: [&str; 4] = ["strict", "zap", "ietf-gateway", "meta-redis"];

@@ -79,7 +79,7 @@ pub fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// A folder of this name with one scenario `mine`: one of those that lie beside this file, with each left text
+/// A folder of this name with one scenario `mine`: one of those in `tests/cli`, with each left text
 /// replaced by its right one.
 pub fn spoilt(name: &str, scenario: &str, edits: &[(&str, &str)]) -> String {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli");
