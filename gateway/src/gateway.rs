@@ -2,6 +2,7 @@
 
 use std::{io, sync::Arc};
 
+use axum::Router;
 use tokio::sync::watch;
 
 use crate::{
@@ -49,6 +50,24 @@ pub async fn run(world: SharedWorld, store: Arc<dyn Store>, config: GatewayConfi
     run_on(world, store, config, listener).await
 }
 
+/// As [`run`], as a part of a service that has these routes, too; of two that fit, the more exact counts.
+///
+/// # Errors
+/// As [`run`].
+///
+/// # Panics
+/// When both have the very same route.
+pub async fn run_beside(
+    world: SharedWorld,
+    store: Arc<dyn Store>,
+    config: GatewayConfig,
+    routes: Router,
+) -> io::Result<()> {
+    let listener = world.listen(config.port).await?;
+    let (_never, stop) = watch::channel(false);
+    run_site(world, store, config, listener, stop, routes).await
+}
+
 /// As [`run`], on a port that is bound already, so that the caller knows its number.
 ///
 /// # Errors
@@ -74,6 +93,17 @@ pub async fn run_until(
     config: GatewayConfig,
     listener: Box<dyn Listener>,
     stop: watch::Receiver<bool>,
+) -> io::Result<()> {
+    run_site(world, store, config, listener, stop, Router::new()).await
+}
+
+async fn run_site(
+    world: SharedWorld,
+    store: Arc<dyn Store>,
+    config: GatewayConfig,
+    listener: Box<dyn Listener>,
+    stop: watch::Receiver<bool>,
+    beside: Router,
 ) -> io::Result<()> {
     let parts = assemble(world.clone(), store, config.policy, config.provider);
     world.spawn(Box::pin(parts.sweeper.run()));
@@ -102,7 +132,7 @@ pub async fn run_until(
         forms: Forms::new(config.spool),
         receiver,
     };
-    serve_site(world, listener, Site::new(api), stop).await?;
+    serve_site(world, listener, Site::new(api).beside(beside), stop).await?;
     working.closed().await;
     Ok(())
 }

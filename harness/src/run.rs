@@ -9,14 +9,14 @@ use onceproof_gateway::{
 
 use crate::{
     history::{self, Ability, Header, History, Promise},
-    plan::{META_REDIS, Plan, Step},
+    plan::{META_REDIS, Plan, Step, ZAP},
     sim::{
         actors::{database::WatchedStore, redis::Redis, whatsapp::Provider},
         cast::{Company, DATABASE},
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
     },
-    subject::{MetaRedis, Policies, ReferenceGateway, Subject},
+    subject::{MetaRedis, Policies, ReferenceGateway, Subject, Zap, zap},
     verdict::{self, Verdict},
 };
 
@@ -102,7 +102,9 @@ pub struct Staged {
 /// When the profile is unknown, a policy field is none, or SQLite cannot be opened.
 pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
     let slower = plan.scenario.world.shrink_time_by;
-    let scenario = Arc::new(plan.scenario.shrunk());
+    let receives_as_zap = plan.profile() == ZAP && plan.scenario.deliveries().next().is_some();
+    let scenario = plan.scenario.shrunk();
+    let scenario = Arc::new(if receives_as_zap { zap::readable(scenario) } else { scenario });
     let stage = Stage::new(&scenario, plan.seed());
     let store = WatchedStore::open(DATABASE, Arc::clone(&stage))?;
     let retention_ms = scenario.world.key_retention.ms();
@@ -112,7 +114,14 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
     } else {
         let (policies, ability) = (policies(plan)?, ability(plan, retention_ms));
         let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());
-        Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery)).hinted(scenario.world.redis))
+        let gateway = gateway.hinted(scenario.world.redis);
+        if receives_as_zap {
+            // Of what the provider delivers, only statuses are the gateway's own business.
+            let has_statuses = scenario.steps.iter().any(|step| step.status.is_some());
+            Box::new(Zap::new(Arc::clone(&stage), gateway.receiving(has_statuses)))
+        } else {
+            Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery)))
+        }
     };
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
     let company = Company {

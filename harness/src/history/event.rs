@@ -305,6 +305,17 @@ pub enum Event {
         /// The key of its send, where it has one.
         key: Option<String>,
     },
+    /// A worker whose queue is no store of ours sends what an event asks for (W7).
+    WorkerSend {
+        /// The event, by its marker.
+        op: String,
+        /// Which attempt this is, from 1.
+        attempt: u32,
+        /// The scope of the send.
+        scope: String,
+        /// Its key.
+        key: String,
+    },
     /// A dead letter as it stands at the end (W8).
     DeadLetter {
         /// The event, by its marker.

@@ -45,7 +45,8 @@ impl<'a> Attribution<'a> {
                 }
             }
             // A worker sends what an event asks for, under a key of the event's own.
-            Event::Job { op: Some(op), scope: Some(scope), key: Some(key), .. } => {
+            Event::Job { op: Some(op), scope: Some(scope), key: Some(key), .. }
+            | Event::WorkerSend { op, scope, key, .. } => {
                 self.by_op.entry(op).or_default().bears((scope, key), index);
             }
             Event::Store { command, scope, key, reply, reference: Some(reference), .. }

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use axum::Router;
 use onceproof_gateway::{
     gateway::{self, GatewayConfig},
     http::Instance,
@@ -153,8 +154,9 @@ fn endpoints() -> Vec<Endpoint> {
     schemes.map(endpoint).into()
 }
 
-impl Subject for ReferenceGateway {
-    fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
+impl ReferenceGateway {
+    /// The process on one host, with these routes beside its own.
+    pub(super) fn process_beside(&self, host: &str, world: SharedWorld, routes: Router) -> BoxFuture<()> {
         let policy = self.policy_on(host);
         let store = self.store(host, &world, &policy);
         let inbound = self.inbound(&world, &policy);
@@ -174,8 +176,14 @@ impl Subject for ReferenceGateway {
             port: HTTP_PORT,
         };
         Box::pin(async move {
-            gateway::run(world, store, config).await.expect("a gateway binds its port");
+            gateway::run_beside(world, store, config, routes).await.expect("a gateway binds its port");
         })
+    }
+}
+
+impl Subject for ReferenceGateway {
+    fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
+        self.process_beside(host, world, Router::new())
     }
 
     fn upgrade(&self, host: &str, policy: &toml::Table) {

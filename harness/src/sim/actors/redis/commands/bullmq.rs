@@ -6,13 +6,16 @@
 use super::{Call, Outcome, find};
 use crate::sim::actors::redis::resp::{OK, Reply, number};
 
-/// Adds a job: its data.
+/// Adds a job: its data, and its id; an empty one asks for a number.
 pub const ADD: &str = "-- bullmq: addStandardJob";
 /// Takes the next job: the token of its lock, now, and how long the lock lasts.
 pub const MOVE_TO_ACTIVE: &str = "-- bullmq: moveToActive";
 /// Prolongs the lock of a job: its id, the token, and for how long.
 pub const EXTEND_LOCK: &str = "-- bullmq: extendLock";
-/// A job is done, and removed: its id and the token.
+/// Replaces the data of a job: its id, and the data.
+pub const UPDATE_DATA: &str = "-- bullmq: updateData";
+/// A job is done: its id, the token, now, and for how many milliseconds it is kept. Those that were kept for longer are
+/// removed, and only now: nothing else looks for them.
 pub const MOVE_TO_COMPLETED: &str = "-- bullmq: moveToFinished completed";
 /// A job is given up, and kept: its id, the token, and now.
 pub const MOVE_TO_FAILED: &str = "-- bullmq: moveToFinished failed";
@@ -35,8 +38,9 @@ type Run = fn(&mut Script<'_, '_>) -> Outcome;
 
 /// What the script of this text does, if it is one of BullMQ's.
 pub fn known(text: &[u8]) -> Option<Run> {
-    let all: [(&str, Run); 7] = [
+    let all: [(&str, Run); 8] = [
         (ADD, |script| script.add()),
+        (UPDATE_DATA, |script| script.update_data()),
         (MOVE_TO_ACTIVE, |script| script.move_to_active()),
         (EXTEND_LOCK, |script| script.extend_lock()),
         (MOVE_TO_COMPLETED, |script| script.complete()),
@@ -107,10 +111,22 @@ impl<'a, 'b> Script<'a, 'b> {
     }
 
     fn add(&mut self) -> Outcome {
-        let id = self.count(&["incr", &self.key("id")])?.to_string();
+        let id = match self.argument(1) {
+            id if id.is_empty() => self.count(&["incr", &self.key("id")])?.to_string(),
+            id if self.count(&["exists", &self.key(&id)])? > 0 => return Ok(Reply::Bytes(id.into_bytes())),
+            id => id,
+        };
         self.redis(&["hset", &self.key(&id), "data", &self.argument(0)])?;
         self.redis(&["lpush", &self.key("wait"), &id])?;
         Ok(Reply::Bytes(id.into_bytes()))
+    }
+
+    fn update_data(&mut self) -> Outcome {
+        let (job, data) = (self.key(&self.argument(0)), self.argument(1));
+        if self.count(&["exists", &job])? == 0 {
+            return Err(format!("ERR missing key for job {}", self.argument(0)));
+        }
+        self.redis(&["hset", &job, "data", &data])
     }
 
     /// The job's id, data and failed attempts; or when the next delayed one is due; or nothing.
@@ -166,7 +182,18 @@ impl<'a, 'b> Script<'a, 'b> {
 
     fn complete(&mut self) -> Outcome {
         let id = self.release()?;
-        self.redis(&["del", &self.key(&id)])?;
+        let (now, kept_ms) = (self.argument(2), self.argument(3));
+        let kept_ms = number(kept_ms.as_bytes()).unwrap_or(0);
+        if kept_ms == 0 {
+            return self.redis(&["del", &self.key(&id)]).map(|_| OK);
+        }
+        let completed = self.key("completed");
+        self.redis(&["zadd", &completed, &now, &id])?;
+        let oldest = (number(now.as_bytes()).unwrap_or(0) - kept_ms).to_string();
+        for old in self.texts(&["zrangebyscore", &completed, "-inf", &oldest])? {
+            self.redis(&["zrem", &completed, &old])?;
+            self.redis(&["del", &self.key(&old)])?;
+        }
         Ok(OK)
     }
 
