@@ -4,7 +4,10 @@
 //! its one key. W7: these rules decide what becomes of a job whose worker dies or sleeps.
 
 use super::{Call, Outcome, find};
-use crate::sim::actors::redis::resp::{OK, Reply, number};
+use crate::sim::actors::redis::{
+    memory::OUT_OF_MEMORY,
+    resp::{OK, Reply, number},
+};
 
 /// Adds a job: its data, and its id; an empty one asks for a number.
 pub const ADD: &str = "-- bullmq: addStandardJob";
@@ -32,6 +35,8 @@ pub struct Script<'a, 'b> {
     call: &'a mut Call<'b>,
     prefix: String,
     arguments: Vec<String>,
+    /// Whether it has written anything. From then on it may go on, whatever it needs.
+    has_written: bool,
 }
 
 type Run = fn(&mut Script<'_, '_>) -> Outcome;
@@ -56,7 +61,7 @@ impl<'a, 'b> Script<'a, 'b> {
     pub fn new(call: &'a mut Call<'b>, prefix: &[u8], arguments: &[Vec<u8>]) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let arguments = arguments.iter().map(|argument| text(argument)).collect();
-        Self { call, prefix: text(prefix), arguments }
+        Self { call, prefix: text(prefix), arguments, has_written: false }
     }
 
     fn argument(&self, at: usize) -> String {
@@ -73,9 +78,12 @@ impl<'a, 'b> Script<'a, 'b> {
 
     fn redis(&mut self, words: &[&str]) -> Outcome {
         let spec = find(words[0].as_bytes()).ok_or("ERR Unknown Redis command called from script")?;
+        if self.call.full && spec.grows && !self.has_written {
+            return Err(OUT_OF_MEMORY.into());
+        }
+        self.has_written |= spec.writes;
         let words: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
-        let Call { keyspace, database, now_ms, .. } = self.call;
-        (spec.run)(&mut Call { keyspace, database: *database, now_ms: *now_ms, words: &words })
+        (spec.run)(&mut Call { keyspace: self.call.keyspace, words: &words, ..*self.call })
     }
 
     fn text(&mut self, words: &[&str]) -> Result<Option<String>, String> {
