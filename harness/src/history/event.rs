@@ -154,7 +154,7 @@ pub enum Event {
         /// The provider's id of the message.
         message_id: String,
     },
-    /// A producer asked what became of a message (S11).
+    /// A producer, or a worker before it tries again, asked what became of a message (S11).
     LookUp {
         /// The logical operation.
         op: String,

@@ -114,6 +114,8 @@ mod tests {
         let history =
             Build::new().delivery("a", 1).job("a", "leased", 1).outbox("a", "leased", 2, "ev-a").history();
         assert_eq!(learned(&history).sources("a", None).only(), Some(((SCOPE, "ev-a"), 2)));
+        let history = Build::new().delivery("a", 1).worker_send("a", "ev-a").history();
+        assert_eq!(learned(&history).sources("a", None).only(), Some(((SCOPE, "ev-a"), 1)));
     }
 
     #[test]

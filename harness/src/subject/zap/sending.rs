@@ -63,7 +63,12 @@ impl Inner {
         let field = |name: &str| job.data[name].as_str().unwrap_or_default();
         let (instance, to) = (field("instanceId"), field("to"));
         let key = key(instance, to, field("eventId"));
-        self.tell(&job, instance, &key);
+        self.tell(Event::WorkerSend {
+            op: self.operation(&job),
+            attempt: job.attempts_made + 1,
+            scope: format!("{instance}/messages"),
+            key: key.clone(),
+        });
         let body = json!({ "to": to, "type": "text", "text": { "body": field("body") } }).to_string();
         let request = Request::post(format!("/v1/instances/{instance}/messages"))
             .header(header::CONTENT_TYPE, "application/json")
@@ -85,11 +90,20 @@ impl Inner {
         let instance = job.data["instanceId"].as_str().unwrap_or_default();
         let request = Request::get(format!("/v1/messages/{id}/status"));
         let answer = self.ask(instance, request, String::new()).await?;
-        if !answer.status().is_success() {
-            return Err(format!("the gateway says {} of {id}", answer.status().as_u16()));
-        }
         let told: Value = serde_json::from_slice(answer.body()).unwrap_or_default();
-        Ok(matches!(told["delivery"].as_str(), Some("delivered" | "read")))
+        let says =
+            told["delivery"].as_str().or(told["status"].as_str()).filter(|_| answer.status().is_success());
+        self.tell(Event::LookUp {
+            op: self.operation(job),
+            by: "reference".into(),
+            status: Some(answer.status().as_u16()),
+            says: says.map(str::to_owned),
+        });
+        match says {
+            Some(says) => Ok(matches!(says, "delivered" | "read")),
+            // Whoever asked for the answer throws, and nothing is sent.
+            None => Err(format!("the gateway says {} of {id}", answer.status().as_u16())),
+        }
     }
 
     async fn ask(&self, instance: &str, request: Builder, body: String) -> Result<Response<Bytes>, String> {
@@ -109,13 +123,11 @@ impl Inner {
         self.jobs.update(&job).await.map_err(|error| error.to_string())
     }
 
-    fn tell(&self, job: &Job, instance: &str, key: &str) {
-        let event = Event::WorkerSend {
-            op: self.stage.operation(&job.data.to_string()).into(),
-            attempt: job.attempts_made + 1,
-            scope: format!("{instance}/messages"),
-            key: key.into(),
-        };
+    fn operation(&self, job: &Job) -> String {
+        self.stage.operation(&job.data.to_string()).into()
+    }
+
+    fn tell(&self, event: Event) {
         self.stage.record(clock::ms(self.world.since_boot()), &self.host, event);
     }
 }

@@ -267,3 +267,86 @@ impl<'a, 'b> Script<'a, 'b> {
         Ok(vec![Reply::Bytes(id.into()), data, Reply::Bytes(made.into_bytes())])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::actors::redis::keyspace::Keyspace;
+
+    /// A Redis in which one queue is.
+    #[derive(Default)]
+    struct Queue {
+        keyspace: Keyspace,
+        full: bool,
+    }
+
+    impl Queue {
+        fn say(&mut self, script: &str, arguments: &[&str]) -> Outcome {
+            let arguments: Vec<Vec<u8>> = arguments.iter().map(|word| word.as_bytes().to_vec()).collect();
+            let (keyspace, full) = (&mut self.keyspace, self.full);
+            let mut call = Call { keyspace, database: 0, now_ms: 0, words: &[], full };
+            let run = known(script.as_bytes()).expect("a script of BullMQ's");
+            run(&mut Script::new(&mut call, b"bull:q", &arguments))
+        }
+
+        /// The id of the job that is taken, if there is one.
+        fn take(&mut self) -> Option<String> {
+            match self.say(MOVE_TO_ACTIVE, &["me", "0", "30000"]) {
+                Ok(Reply::Array(job)) => job.into_iter().find_map(|reply| match reply {
+                    Reply::Bytes(id) => Some(String::from_utf8_lossy(&id).into_owned()),
+                    _ => None,
+                }),
+                _ => None,
+            }
+        }
+
+        fn complete(&mut self, id: &str, now: &str, kept_ms: &str) {
+            assert!(self.say(MOVE_TO_COMPLETED, &[id, "me", now, kept_ms]).is_ok());
+        }
+    }
+
+    #[test]
+    fn an_id_is_taken_while_there_is_a_job_of_it() {
+        let mut queue = Queue::default();
+        for _ in 0..2 {
+            assert!(queue.say(ADD, &["{}", "a"]).is_ok());
+        }
+        assert_eq!(queue.take().as_deref(), Some("a"));
+        assert_eq!(queue.take(), None, "the second was not added");
+        queue.complete("a", "0", "0");
+        assert!(queue.say(ADD, &["{}", "a"]).is_ok());
+        assert_eq!(queue.take().as_deref(), Some("a"), "what is gone can be added again");
+    }
+
+    #[test]
+    fn a_completed_job_is_kept_for_its_time_and_until_the_next_is_completed() {
+        let mut queue = Queue::default();
+        for (id, now) in [("a", "0"), ("b", "299999"), ("c", "300000")] {
+            assert!(queue.say(ADD, &["{}", id]).is_ok());
+            assert_eq!(queue.take().as_deref(), Some(id));
+            if id == "c" {
+                assert!(queue.say(ADD, &["{}", "a"]).is_ok());
+                assert_eq!(queue.take(), None, "its time is over, and nobody has looked");
+            }
+            queue.complete(id, now, "300000");
+        }
+        for (id, taken) in [("a", Some("a")), ("b", None)] {
+            assert!(queue.say(ADD, &["{}", id]).is_ok());
+            assert_eq!(queue.take().as_deref(), taken, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_full_redis_stops_a_script_before_it_has_written_and_not_after() {
+        let mut queue = Queue::default();
+        assert!(queue.say(ADD, &["{}", "a"]).is_ok());
+        queue.full = true;
+        assert!(queue.say(ADD, &["{}", "b"]).is_err());
+        assert!(queue.say(MOVE_TO_ACTIVE, &["me", "0", "30000"]).is_err());
+        queue.full = false;
+        assert_eq!(queue.take().as_deref(), Some("a"));
+        queue.full = true;
+        assert!(queue.say(EXTEND_LOCK, &["a", "me", "30000"]).is_err());
+        queue.complete("a", "0", "300000");
+    }
+}
