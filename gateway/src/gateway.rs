@@ -2,12 +2,11 @@
 
 use std::{io, sync::Arc};
 
-use axum::Router;
 use tokio::sync::watch;
 
 use crate::{
     alarm::Alarm,
-    http::{Access, Api, Forms, Instance, Site, serve_site},
+    http::{Access, Api, Forms, Front, Instance, Site, serve_site, serve_until},
     inbound::{Inbound, Receiver},
     ledger::{Alarms, Ledger},
     policy::Policy,
@@ -37,6 +36,8 @@ pub struct GatewayConfig {
     pub admin_token: Option<String>,
     /// The webhooks that it takes, and works on; without them there are no such routes, and no workers.
     pub inbound: Option<Inbound>,
+    /// What stands before its routes.
+    pub front: Option<Front>,
     /// Its port; 0 takes a free one.
     pub port: u16,
 }
@@ -48,24 +49,6 @@ pub struct GatewayConfig {
 pub async fn run(world: SharedWorld, store: Arc<dyn Store>, config: GatewayConfig) -> io::Result<()> {
     let listener = world.listen(config.port).await?;
     run_on(world, store, config, listener).await
-}
-
-/// As [`run`], as a part of a service that has these routes, too; of two that fit, the more exact counts.
-///
-/// # Errors
-/// As [`run`].
-///
-/// # Panics
-/// When both have the very same route.
-pub async fn run_beside(
-    world: SharedWorld,
-    store: Arc<dyn Store>,
-    config: GatewayConfig,
-    routes: Router,
-) -> io::Result<()> {
-    let listener = world.listen(config.port).await?;
-    let (_never, stop) = watch::channel(false);
-    run_site(world, store, config, listener, stop, routes).await
 }
 
 /// As [`run`], on a port that is bound already, so that the caller knows its number.
@@ -94,17 +77,6 @@ pub async fn run_until(
     listener: Box<dyn Listener>,
     stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    run_site(world, store, config, listener, stop, Router::new()).await
-}
-
-async fn run_site(
-    world: SharedWorld,
-    store: Arc<dyn Store>,
-    config: GatewayConfig,
-    listener: Box<dyn Listener>,
-    stop: watch::Receiver<bool>,
-    beside: Router,
-) -> io::Result<()> {
     let parts = assemble(world.clone(), store, config.policy, config.provider);
     world.spawn(Box::pin(parts.sweeper.run()));
     let protocol = Arc::new(parts.protocol);
@@ -132,7 +104,11 @@ async fn run_site(
         forms: Forms::new(config.spool),
         receiver,
     };
-    serve_site(world, listener, Site::new(api).beside(beside), stop).await?;
+    let site = Site::new(api);
+    match config.front {
+        Some(front) => serve_until(world, listener, front.before(site.router()), stop).await?,
+        None => serve_site(world, listener, site, stop).await?,
+    }
     working.closed().await;
     Ok(())
 }

@@ -49,22 +49,16 @@ pub(crate) struct Api {
 #[derive(Clone)]
 pub(crate) struct Site {
     api: Arc<Api>,
-    routes: Router,
 }
-
-static ROUTES: LazyLock<Router> = LazyLock::new(routes);
 
 impl Site {
     pub(crate) fn new(api: Api) -> Self {
-        Self { api: Arc::new(api), routes: ROUTES.clone() }
+        Self { api: Arc::new(api) }
     }
 
-    /// The same, with these routes of a service that the gateway is a part of.
-    pub(crate) fn beside(self, routes: Router) -> Self {
-        if !routes.has_routes() {
-            return self;
-        }
-        Self { routes: routes.merge(self.routes), ..self }
+    /// The same routes as a router of their own, for what stands before them.
+    pub(crate) fn router(self) -> Router {
+        routes().layer(Extension(self.api))
     }
 }
 
@@ -78,8 +72,9 @@ where
     type Future = TowerToHyperServiceFuture<Router, http::Request<B>>;
 
     fn call(&self, mut request: http::Request<B>) -> Self::Future {
+        static ROUTES: LazyLock<Router> = LazyLock::new(routes);
         request.extensions_mut().insert(self.api.clone());
-        TowerToHyperService::new(self.routes.clone()).call(request)
+        TowerToHyperService::new(ROUTES.clone()).call(request)
     }
 }
 

@@ -8,7 +8,8 @@ use std::{
 use axum::Router;
 use onceproof_gateway::{
     gateway::{self, GatewayConfig},
-    http::Instance,
+    hint::SharedHint,
+    http::{Front, Instance},
     inbound::{Endpoint, Inbound, Scheme},
     policy::{Answers, Policy, PolicyError},
     provider::{Ability, ProviderConfig},
@@ -21,6 +22,7 @@ use onceproof_gateway::{
 use super::Subject;
 use crate::{
     history::Event,
+    mutants::{Planted, Unplanted},
     sim::{
         actors::{
             database::{InProcessStore, WatchedStore},
@@ -71,6 +73,7 @@ pub struct ReferenceGateway {
     in_process: Mutex<BTreeMap<String, (u32, WatchedStore)>>,
     /// What a later release decides otherwise, by host.
     upgrades: Mutex<BTreeMap<String, toml::Table>>,
+    planted: Planted,
 }
 
 impl ReferenceGateway {
@@ -78,7 +81,24 @@ impl ReferenceGateway {
     #[must_use]
     pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
         let (in_process, upgrades) = Default::default();
-        Self { policies, ability, receives: false, has_redis: false, stage, shared, in_process, upgrades }
+        let planted = Arc::new(Unplanted);
+        Self {
+            policies,
+            ability,
+            receives: false,
+            has_redis: false,
+            stage,
+            shared,
+            in_process,
+            upgrades,
+            planted,
+        }
+    }
+
+    /// The same with a mistake planted in it.
+    #[must_use]
+    pub fn planted(self, planted: Planted) -> Self {
+        Self { planted, ..self }
     }
 
     /// The same, with webhooks and workers.
@@ -98,11 +118,11 @@ impl ReferenceGateway {
             return None;
         }
         let inbound = Inbound::new(endpoints());
-        if !self.has_redis {
-            return Some(inbound);
-        }
-        let hint = RedisHint::new(Arc::clone(world), redis::HOST, REDIS_PORT, policy.hint_timeout);
-        Some(Inbound { hint: Arc::new(hint), ..inbound })
+        let hint: SharedHint = match self.has_redis {
+            true => Arc::new(RedisHint::new(Arc::clone(world), redis::HOST, REDIS_PORT, policy.hint_timeout)),
+            false => Arc::clone(&inbound.hint),
+        };
+        Some(Inbound { hint: self.planted.hint(world, hint), ..inbound })
     }
 
     fn policy_on(&self, host: &str) -> Policy {
@@ -156,10 +176,16 @@ fn endpoints() -> Vec<Endpoint> {
 
 impl ReferenceGateway {
     /// The process on one host, with these routes beside its own.
-    pub(super) fn process_beside(&self, host: &str, world: SharedWorld, routes: Router) -> BoxFuture<()> {
+    pub(super) fn process_beside(
+        &self,
+        host: &str,
+        world: SharedWorld,
+        routes: Option<Router>,
+    ) -> BoxFuture<()> {
         let policy = self.policy_on(host);
-        let store = self.store(host, &world, &policy);
+        let store = self.planted.store(&world, self.store(host, &world, &policy));
         let inbound = self.inbound(&world, &policy);
+        let planted = self.planted.front(&world, &store);
         let config = GatewayConfig {
             policy,
             instances: TENANTS.iter().map(instance).collect(),
@@ -173,17 +199,32 @@ impl ReferenceGateway {
             },
             admin_token: Some(ADMIN_TOKEN.into()),
             inbound,
+            front: match routes {
+                Some(routes) => Some(beside(routes, planted)),
+                None => planted,
+            },
             port: HTTP_PORT,
         };
         Box::pin(async move {
-            gateway::run_beside(world, store, config, routes).await.expect("a gateway binds its port");
+            gateway::run(world, store, config).await.expect("a gateway binds its port");
         })
     }
 }
 
+/// These routes beside those of the gateway, behind whatever stands before both. Of two that fit the more exact counts.
+fn beside(routes: Router, front: Option<Front>) -> Front {
+    Front::new(move |router| {
+        let all = routes.clone().merge(router);
+        match &front {
+            Some(front) => front.before(all),
+            None => all,
+        }
+    })
+}
+
 impl Subject for ReferenceGateway {
     fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
-        self.process_beside(host, world, Router::new())
+        self.process_beside(host, world, None)
     }
 
     fn upgrade(&self, host: &str, policy: &toml::Table) {

@@ -44,7 +44,7 @@ impl Subject for Zap {
         let sends = Sends::new(&world, host, &self.stage, queue());
         let worker = Worker::new(&world, SENDS, &self.bell, Arc::new(sends)).keeping(WINDOW);
         let receiver = Receiver { world: world.clone(), redis: Client::new(&world, true), queue: queue() };
-        let gateway = self.gateway.process_beside(host, world, router(receiver));
+        let gateway = self.gateway.process_beside(host, world, Some(router(receiver)));
         Box::pin(async move {
             worker.run();
             gateway.await;
