@@ -15,7 +15,6 @@ impl Front {
     }
 
     /// The middleware before these routes.
-    #[must_use]
     pub fn before(&self, router: Router) -> Router {
         (self.0)(router)
     }
