@@ -9,14 +9,14 @@ use onceproof_gateway::{
 
 use crate::{
     history::{self, Ability, Header, History, Promise},
-    plan::{META_REDIS, Plan, Step},
+    plan::{EXPRESS_PG, EXPRESS_PG_PROSE, META_REDIS, Plan, Step},
     sim::{
         actors::{database::WatchedStore, redis::Redis, whatsapp::Provider},
         cast::{Company, DATABASE},
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
     },
-    subject::{MetaRedis, Policies, ReferenceGateway, Subject},
+    subject::{ExpressPg, MetaRedis, Policies, ReferenceGateway, Subject},
     verdict::{self, Verdict},
 };
 
@@ -107,12 +107,16 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
     let store = WatchedStore::open(DATABASE, Arc::clone(&stage))?;
     let retention_ms = scenario.world.key_retention.ms();
     let redis = Redis::new();
-    let subject: Box<dyn Subject> = if plan.profile() == META_REDIS {
-        Box::new(MetaRedis::new(Arc::clone(&stage), redis.clone()))
-    } else {
-        let (policies, ability) = (policies(plan)?, ability(plan, retention_ms));
-        let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());
-        Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery)).hinted(scenario.world.redis))
+    let subject: Box<dyn Subject> = match plan.profile() {
+        META_REDIS => Box::new(MetaRedis::new(Arc::clone(&stage), redis.clone())),
+        EXPRESS_PG => Box::new(ExpressPg::code(&stage, &redis)),
+        EXPRESS_PG_PROSE => Box::new(ExpressPg::prose(&stage, &redis)),
+        _ => {
+            let (policies, ability) = (policies(plan)?, ability(plan, retention_ms));
+            let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());
+            let receives = scenario.steps.iter().any(Step::is_delivery);
+            Box::new(gateway.receiving(receives).hinted(scenario.world.redis))
+        }
     };
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
     let company = Company {

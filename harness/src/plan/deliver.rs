@@ -148,7 +148,7 @@ pub enum SignatureScheme {
     /// `x-hub-signature-256: sha256=…`, and Meta's envelope.
     #[default]
     Meta,
-    /// `x-signature`, bare hexadecimal, and Meta's envelope.
+    /// `x-signature`, bare hexadecimal, and an envelope of one event.
     XSignature,
     /// `stripe-signature: t=…,v1=…`, and an envelope of one event.
     Stripe,
@@ -164,7 +164,7 @@ impl SignatureScheme {
     /// Whether its envelope can hold a batch.
     #[must_use]
     pub fn takes_batches(self) -> bool {
-        matches!(self, Self::Meta | Self::XSignature)
+        self.is_meta()
     }
 }
 

@@ -1,18 +1,28 @@
 //! The words that a scenario may use for things outside of it.
 
 use super::ANY_POINT;
-use crate::{sim::actors::database, subject::meta_redis};
+use crate::{
+    sim::actors::database,
+    subject::{express_pg, meta_redis},
+};
 
 /// The profiles that can play the gateway.
-pub const PROFILES: [&str; 4] = ["strict", "zap", "ietf-gateway", META_REDIS];
+pub const PROFILES: [&str; 6] = ["strict", "zap", "ietf-gateway", META_REDIS, EXPRESS_PG, EXPRESS_PG_PROSE];
 
 /// The profile of text A, which is a system of its own.
 pub const META_REDIS: &str = "meta-redis";
 
+/// The profile of text C's code, which is a system of its own.
+pub const EXPRESS_PG: &str = "express-pg";
+
+/// The profile of text C's prose, where that differs from its code.
+pub const EXPRESS_PG_PROSE: &str = "express-pg-prose";
+
 /// Whether every one of these profiles keeps something in a Redis, so that the host of it is in their world.
 #[must_use]
 pub fn needs_redis(profiles: &[String]) -> bool {
-    profiles.iter().all(|profile| profile == META_REDIS)
+    let keeps = [META_REDIS, EXPRESS_PG, EXPRESS_PG_PROSE];
+    profiles.iter().all(|profile| keeps.contains(&profile.as_str()))
 }
 
 /// The verdicts.
@@ -66,7 +76,7 @@ pub(super) fn hosts(gateways: u32, redis: bool) -> Vec<String> {
 /// Every named point, and the placeholder where a scenario varies it.
 pub(super) fn points(placeholder: bool) -> Vec<&'static str> {
     let placeholder = placeholder.then_some(ANY_POINT);
-    let all = [onceproof_gateway::points::ALL, database::POINTS, meta_redis::POINTS];
+    let all = [onceproof_gateway::points::ALL, database::POINTS, meta_redis::POINTS, express_pg::POINTS];
     all.into_iter().flatten().copied().chain(placeholder).collect()
 }
 

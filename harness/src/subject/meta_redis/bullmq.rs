@@ -12,8 +12,8 @@ use onceproof_gateway::{
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::client::{Client, RedisError, Reply};
-use crate::sim::actors::redis::scripts_of_bullmq as scripts;
+use super::client::{Client, RedisError};
+use crate::{sim::actors::redis::scripts_of_bullmq as scripts, subject::resp::Reply};
 
 /// How long a job is its worker's without a word from it.
 const LOCK: Duration = Duration::from_secs(30);

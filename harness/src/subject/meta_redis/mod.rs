@@ -9,5 +9,5 @@ mod processing;
 mod receiver;
 mod system;
 
-pub use points::POINTS;
+pub use points::{AFTER_SET_NX, POINTS};
 pub use system::MetaRedis;

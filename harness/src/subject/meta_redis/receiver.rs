@@ -17,10 +17,10 @@ use tokio::sync::oneshot;
 
 use super::{
     bullmq::Queue,
-    client::{Client, RedisError, Reply},
+    client::{Client, RedisError},
     points::AFTER_SET_NX,
 };
-use crate::sim::actors::whatsapp::META_SECRET;
+use crate::{sim::actors::whatsapp::META_SECRET, subject::resp::Reply};
 
 /// How long an id is known: a day, though its sender goes on for a week (W1).
 const REMEMBERED_S: &str = "86400";
