@@ -82,6 +82,8 @@ impl Postgres {
         let mut tables = Tables::default();
         book.commits.iter().flatten().for_each(|change| tables.apply(change));
         book.tables = tables;
+        drop(book);
+        self.shared.ended.send_modify(|ended| *ended += 1);
     }
 
     /// When the next message may be published, in milliseconds since 1970. Whoever polls in vain may leave it out.

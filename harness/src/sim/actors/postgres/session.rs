@@ -168,3 +168,114 @@ impl Drop for Session {
         let _ = self.roll_back();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt;
+    use onceproof_gateway::real::TokioWorld;
+
+    use super::super::Postgres;
+    use super::*;
+    use crate::{plan::Scenario, sim::stage::Stage};
+
+    fn postgres() -> Postgres {
+        let (_, source) = crate::plan::embedded().into_iter().next().expect("there are scenarios");
+        let scenario = Scenario::parse("any", &source).expect("an embedded scenario is good");
+        Postgres::new(Stage::new(&scenario, 1))
+    }
+
+    fn session(postgres: &Postgres) -> Session {
+        Session::new(&postgres.shared, &TokioWorld::shared())
+    }
+
+    fn insert(id: &str) -> Statement {
+        Statement::InsertWebhook { event_id: id.into(), payload: "{}".into() }
+    }
+
+    fn message() -> Statement {
+        Statement::InsertMessage { payload: "{}".into(), due_ms: 5 }
+    }
+
+    /// What a session says at once: it waits for nobody.
+    fn at_once(session: &Session, statement: Statement) -> Outcome {
+        session.execute(statement).now_or_never().expect("nothing to wait for")
+    }
+
+    fn all(session: &Session, statements: impl IntoIterator<Item = Statement>) {
+        statements
+            .into_iter()
+            .for_each(|statement| assert_eq!(at_once(session, statement), Ok(Answer::Done)));
+    }
+
+    fn taken(session: &Session) -> Option<i64> {
+        match at_once(session, Statement::TakeMessage { now_ms: 5 }) {
+            Ok(Answer::Message(message)) => message.map(|message| message.id),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_id_that_is_committed_is_refused_and_the_transaction_is_aborted() {
+        let postgres = postgres();
+        let (one, other) = (session(&postgres), session(&postgres));
+        all(&one, [Statement::Begin, insert("a"), Statement::Commit, Statement::Begin, insert("b")]);
+        assert_eq!(at_once(&one, insert("a")), Err(SqlError::UniqueViolation));
+        assert_eq!(at_once(&one, message()), Err(SqlError::Aborted));
+        all(&one, [Statement::Commit]);
+        all(&other, [insert("b"), Statement::Rollback]);
+        assert_eq!(postgres.next_due_ms(), None, "nothing of an aborted transaction is there");
+        assert_eq!(at_once(&one, insert("b")), Err(SqlError::UniqueViolation), "alone, a statement commits");
+    }
+
+    #[test]
+    fn an_id_that_is_not_committed_is_waited_for() {
+        for (end, then) in
+            [(Statement::Commit, Err(SqlError::UniqueViolation)), (Statement::Rollback, Ok(Answer::Done))]
+        {
+            let postgres = postgres();
+            let (one, other) = (session(&postgres), session(&postgres));
+            all(&one, [Statement::Begin, insert("a")]);
+            all(&other, [Statement::Begin, insert("b")]);
+            let mut waits = Box::pin(other.execute(insert("a")));
+            assert_eq!(waits.as_mut().now_or_never(), None);
+            all(&one, [end]);
+            assert_eq!(waits.as_mut().now_or_never(), Some(then));
+        }
+    }
+
+    #[test]
+    fn a_connection_that_ends_takes_its_transaction_along() {
+        let postgres = postgres();
+        let (one, other) = (session(&postgres), session(&postgres));
+        all(&one, [Statement::Begin, insert("a"), message()]);
+        drop(one);
+        all(&other, [Statement::Begin, insert("a"), Statement::Commit]);
+        assert_eq!(postgres.next_due_ms(), None);
+    }
+
+    #[test]
+    fn a_message_is_one_transactions_until_that_ends() {
+        let postgres = postgres();
+        let (one, other) = (session(&postgres), session(&postgres));
+        all(&one, [message(), message(), Statement::Begin]);
+        all(&other, [Statement::Begin]);
+        assert_eq!((taken(&one), taken(&other), taken(&other)), (Some(1), Some(2), None));
+        all(&one, [Statement::DeleteMessage { id: 1 }]);
+        drop(one);
+        assert_eq!(taken(&other), Some(1), "rolled back");
+        let later = Statement::PostponeMessage { id: 1, attempts: 1, due_ms: 6 };
+        all(&other, [later, Statement::DeleteMessage { id: 2 }, Statement::Commit, Statement::Begin]);
+        assert_eq!((taken(&other), postgres.next_due_ms()), (None, Some(6)));
+    }
+
+    #[test]
+    fn commits_that_are_lost_never_were() {
+        let postgres = postgres();
+        let one = session(&postgres);
+        all(&one, [insert("a"), insert("b"), message()]);
+        postgres.lose_commits(2);
+        assert_eq!(postgres.next_due_ms(), None);
+        assert_eq!(at_once(&one, insert("a")), Err(SqlError::UniqueViolation));
+        all(&one, [insert("b")]);
+    }
+}
