@@ -1,6 +1,7 @@
 //! What is under test.
 
 pub mod express_pg;
+mod hmac;
 pub mod meta_redis;
 mod reference;
 mod reply;
