@@ -2,7 +2,7 @@
 //! worker that retries what is in a sorted set.
 //!
 //! The text's code and its prose disagree. What both have is in the files here; what each does its own way is a
-//! [`Reading`](reading::Reading): `code.rs` and `prose.rs`. What the text leaves open is decided as its libraries decide
+//! `Reading`: `code.rs` and `prose.rs`. What the text leaves open is decided as its libraries decide
 //! it, but for one thing: they end a process that does not listen to errors of a connection, and it is taken to listen.
 
 mod client;
