@@ -7,7 +7,10 @@ use crate::{
 };
 
 /// The profiles that can play the gateway.
-pub const PROFILES: [&str; 6] = ["strict", "zap", "ietf-gateway", META_REDIS, EXPRESS_PG, EXPRESS_PG_PROSE];
+pub const PROFILES: [&str; 6] = [STRICT, "zap", "ietf-gateway", META_REDIS, EXPRESS_PG, EXPRESS_PG_PROSE];
+
+/// What is right when all texts are taken together.
+pub const STRICT: &str = "strict";
 
 /// The profile of text A, which is a system of its own.
 pub const META_REDIS: &str = "meta-redis";

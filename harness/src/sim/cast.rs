@@ -55,6 +55,7 @@ impl Company {
             return Box::pin(async move { database.serve(world).await.expect(BINDS) });
         }
         let store = self.store.clone();
+        store.start();
         Box::pin(async move { database::serve(DATABASE.into(), world, store).await.expect(BINDS) })
     }
 }
