@@ -10,7 +10,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use onceproof_gateway::{
     gateway::{GatewayConfig, run_on},
     http::{Instance, serve_on},
-    inbound::{Endpoint, Inbound, Scheme},
+    inbound::{Endpoint, Inbound, Scheme, Subscriber},
     policy::Policy,
     provider::{Ability, ProviderConfig},
     real::TokioWorld,
@@ -55,6 +55,7 @@ fn endpoint(provider: &str, scheme: Scheme) -> Endpoint {
         secret: SECRET.into(),
         verify_token: Some("verify".into()),
         instance: "loja-1".into(),
+        subscribers: vec![Subscriber::reply()],
     }
 }
 

@@ -112,7 +112,9 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
     } else {
         let (policies, ability) = (policies(plan)?, ability(plan, retention_ms));
         let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());
-        Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery)).hinted(scenario.world.redis))
+        let receives = scenario.steps.iter().any(Step::is_delivery);
+        let gateway = gateway.receiving(receives, &scenario.world.subscribers);
+        Box::new(gateway.hinted(scenario.world.redis))
     };
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
     let company = Company {

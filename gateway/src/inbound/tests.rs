@@ -16,7 +16,7 @@ use http::{HeaderMap, Response};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::{Endpoint, Inbound, Receiver, Scheme};
+use super::{Endpoint, Inbound, Receiver, Scheme, Subscriber};
 use crate::{
     gateway::{Parts, assemble},
     hex,
@@ -70,6 +70,7 @@ impl House {
             secret: "s".into(),
             verify_token: None,
             instance: "loja-1".into(),
+            subscribers: vec![Subscriber::reply()],
         };
         let inbound = Inbound { endpoints: vec![endpoint], hint: hint.clone() };
         let receiver = Receiver::new(world, protocol.ledger, protocol.policy, inbound);

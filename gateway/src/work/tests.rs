@@ -138,7 +138,7 @@ async fn a_refused_send_is_dead_at_once_and_a_redrive_sends_it_once() {
     house.message(1).await;
     assert_eq!(house.states(), [(Queue::Outbox, "dead".into())]);
     let letter = house.dead().await.remove(0);
-    assert_eq!((letter.about.as_str(), letter.attempts), ("meta:wamid.in:message", 1));
+    assert_eq!((letter.about.as_str(), letter.attempts), ("meta:loja-1:wamid.in:message:reply", 1));
     assert!(letter.error.starts_with("400"), "{}", letter.error);
     house.provider.becomes(Behaviour::AcceptsAfter(Duration::from_secs(2)));
     assert_eq!(house.ledger().redrive(letter.id).await, Ok(Reply::Applied));

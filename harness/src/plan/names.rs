@@ -9,6 +9,9 @@ pub const PROFILES: [&str; 4] = ["strict", "zap", "ietf-gateway", META_REDIS];
 /// The profile of text A, which is a system of its own.
 pub const META_REDIS: &str = "meta-redis";
 
+/// The subscriber that answers whoever wrote, and is there where nothing is said of subscribers.
+pub const REPLY: &str = "reply";
+
 /// Whether every one of these profiles keeps something in a Redis, so that the host of it is in their world.
 #[must_use]
 pub fn needs_redis(profiles: &[String]) -> bool {

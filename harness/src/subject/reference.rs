@@ -8,7 +8,7 @@ use std::{
 use onceproof_gateway::{
     gateway::{self, GatewayConfig},
     http::Instance,
-    inbound::{Endpoint, Inbound, Scheme},
+    inbound::{Endpoint, Inbound, Scheme, Subscriber},
     policy::{Answers, Policy, PolicyError},
     provider::{Ability, ProviderConfig},
     redis_hint::RedisHint,
@@ -20,6 +20,7 @@ use onceproof_gateway::{
 use super::Subject;
 use crate::{
     history::Event,
+    plan::REPLY,
     sim::{
         actors::{
             database::{InProcessStore, WatchedStore},
@@ -28,10 +29,14 @@ use crate::{
             whatsapp::{self, META_SECRET, STANDARD_SECRET, STRIPE_SECRET, VERIFY_TOKEN},
         },
         cast::DATABASE,
+        marker,
         stage::Stage,
         wire::{HTTP_PORT, REDIS_PORT, STORE_PORT},
     },
 };
+
+/// Whom every subscriber but the one that answers writes to.
+const TOLD: &str = "5511999990099";
 
 /// A profile, and what a plan decides otherwise.
 #[derive(Debug, Clone)]
@@ -62,6 +67,8 @@ pub struct ReferenceGateway {
     ability: Ability,
     /// Whether anything is delivered to it: only then does it have webhooks and workers.
     receives: bool,
+    /// Who acts on what is delivered.
+    subscribers: Vec<String>,
     /// Whether there is a Redis to ask first.
     has_redis: bool,
     stage: Arc<Stage>,
@@ -77,13 +84,13 @@ impl ReferenceGateway {
     #[must_use]
     pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
         let (in_process, upgrades) = Default::default();
-        Self { policies, ability, receives: false, has_redis: false, stage, shared, in_process, upgrades }
+        Self { policies, ability, receives: false, subscribers: Vec::new(), has_redis: false, stage, shared, in_process, upgrades }
     }
 
-    /// The same, with webhooks and workers.
+    /// The same, with webhooks and workers, and these subscribers of every event.
     #[must_use]
-    pub fn receiving(self, receives: bool) -> Self {
-        Self { receives, ..self }
+    pub fn receiving(self, receives: bool, subscribers: &[String]) -> Self {
+        Self { receives, subscribers: subscribers.to_vec(), ..self }
     }
 
     /// The same, with a Redis as a fast hint.
@@ -96,7 +103,7 @@ impl ReferenceGateway {
         if !self.receives {
             return None;
         }
-        let inbound = Inbound::new(endpoints());
+        let inbound = Inbound::new(endpoints(&self.subscribers));
         if !self.has_redis {
             return Some(inbound);
         }
@@ -136,8 +143,16 @@ fn instance(tenant: &Tenant) -> Instance {
     }
 }
 
+/// One answers whoever wrote; every other tells somebody else, and its text bears its mark.
+fn subscriber(name: &String) -> Subscriber {
+    match name.as_str() {
+        REPLY => Subscriber::reply(),
+        _ => Subscriber { name: name.clone(), to: Some(TOLD.into()), lead: marker::of_subscriber(name) },
+    }
+}
+
 /// The first tenant answers whatever comes in.
-fn endpoints() -> Vec<Endpoint> {
+fn endpoints(subscribers: &[String]) -> Vec<Endpoint> {
     let schemes = [
         ("whatsapp", Scheme::Hub, META_SECRET),
         ("stripe", Scheme::Stripe, STRIPE_SECRET),
@@ -149,6 +164,7 @@ fn endpoints() -> Vec<Endpoint> {
         secret: secret.into(),
         verify_token: Some(VERIFY_TOKEN.into()),
         instance: TENANTS[0].instance.into(),
+        subscribers: subscribers.iter().map(subscriber).collect(),
     };
     schemes.map(endpoint).into()
 }

@@ -110,7 +110,7 @@ impl Sender {
         let altered = deliver.signature == SignatureKind::AlteredBody;
         Webhook {
             op: &deliver.op,
-            ops: self.scenario.events(deliver).into_iter().map(|event| event.op).collect(),
+            ops: self.scenario.events(deliver).iter().flat_map(|event| self.scenario.owed(event)).collect(),
             status: None,
             body: body(&self.scenario, deliver, altered).into(),
             signed_body: body(&self.scenario, deliver, false).into(),
