@@ -135,6 +135,20 @@ impl House {
         body["deadLetters"].as_array_mut().unwrap().drain(..).collect()
     }
 
+    async fn redrive_all(&self, filter: &str) -> (u16, Value) {
+        let request = self.client.post(self.url("/admin/dead-letters/redrive")).bearer_auth("operator");
+        let response = request.body(filter.to_owned()).send().await.unwrap();
+        let status = response.status().as_u16();
+        (status, serde_json::from_str(&response.text().await.unwrap()).unwrap())
+    }
+
+    async fn listed(&self, query: &str) -> (u16, Value) {
+        let url = self.url(&format!("/admin/dead-letters{query}"));
+        let response = self.client.get(url).bearer_auth("operator").send().await.unwrap();
+        let status = response.status().as_u16();
+        (status, serde_json::from_str(&response.text().await.unwrap()).unwrap())
+    }
+
     async fn redrive(&self, id: &Value) -> u16 {
         let url = self.url(&format!("/admin/dead-letters/{id}/redrive"));
         self.client.post(url).bearer_auth("operator").send().await.unwrap().status().as_u16()
@@ -296,4 +310,79 @@ async fn a_status_is_told_with_the_message() {
     let response = house.client.get(url).bearer_auth("secret").send().await.unwrap();
     let told: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap();
     assert_eq!((&told["status"], &told["delivery"]), (&json!("sent"), &json!("read")));
+}
+
+/// Two replies are refused, each for a reason of its own.
+async fn refusing() -> House {
+    let house = House::build().await;
+    *house.provider.statuses.lock().unwrap() = vec![400, 404];
+    for id in ["wamid.1", "wamid.2"] {
+        assert_eq!(house.deliver(&batch(&[message(id, id)])).await.status(), 200);
+    }
+    for _ in 0..200 {
+        if house.dead_letters().await.len() == 2 {
+            return house;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("two sends are refused");
+}
+
+#[tokio::test]
+async fn dead_letters_are_listed_and_brought_back_by_a_filter() {
+    let house = refusing().await;
+    let count = |(status, body): (u16, Value)| {
+        assert_eq!(status, 200);
+        body["deadLetters"].as_array().unwrap().len()
+    };
+    for (query, expected) in [
+        ("", 2),
+        ("?provider=meta&endpoint=loja-1&subscriber=reply", 2),
+        ("?provider=stripe", 0),
+        ("?errorContains=404%20message-refused", 1),
+        ("?diedAfter=2000-01-01T00:00:00Z&diedBefore=2001-01-01T00:00:00Z", 0),
+        ("?diedAfter=2000-01-01T00:00:00Z&limit=1", 1),
+    ] {
+        assert_eq!(count(house.listed(query).await), expected, "{query}");
+    }
+    let (_, body) = house.listed("?limit=1").await;
+    assert_eq!(body["more"], true);
+    assert_eq!(
+        (&body["deadLetters"][0]["subscriber"], &body["deadLetters"][0]["provider"]),
+        (&json!("reply"), &json!("meta"))
+    );
+
+    let told = |redriven, more| (200, json!({ "redriven": redriven, "tooOld": 0, "more": more }));
+    assert_eq!(house.redrive_all(r#"{"errorContains":"404"}"#).await, told(1, false));
+    assert_eq!(house.redrive_all(r#"{"errorContains":"404"}"#).await, told(0, false));
+    assert_eq!(house.redrive_all("{}").await, told(1, false));
+    assert_eq!(house.replies(2).await, ["Recebemos: wamid.1", "Recebemos: wamid.2"]);
+    assert_eq!(house.dead_letters().await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn a_filter_with_a_mistake_brings_nothing_back() {
+    let house = refusing().await;
+    for filter in [
+        "",
+        "[]",
+        "null",
+        r#"{"errorContain":"404"}"#,
+        r#"{"limit":0}"#,
+        r#"{"limit":501}"#,
+        r#"{"limit":-1}"#,
+        r#"{"provider":7}"#,
+        r#"{"diedAfter":"yesterday"}"#,
+        r#"{"diedBefore":1}"#,
+    ] {
+        let (status, body) = house.redrive_all(filter).await;
+        assert_eq!((status, &body["type"]), (400, &json!("urn:onceproof:problem:bad-filter")), "{filter}");
+    }
+    for query in ["?errorContain=404", "?limit=0", "?limit=x", "?diedAfter=x"] {
+        assert_eq!(house.listed(query).await.0, 400, "{query}");
+    }
+    let url = house.url("/admin/dead-letters/redrive");
+    let response = house.client.post(url).bearer_auth("secret").body("{}").send().await.unwrap();
+    assert_eq!(response.status(), 401, "a tenant is no operator");
+    assert_eq!(house.dead_letters().await.len(), 2);
 }

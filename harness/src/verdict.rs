@@ -11,6 +11,9 @@ use crate::history::{Event, History};
 use crate::invariants::{self, Kind, Ruling};
 use crate::plan::Expectation;
 
+/// Where the answers to a redrive by a filter stand, which is of no one operation.
+pub const DEAD_LETTERS: &str = "dead-letters";
+
 /// What one invariant rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Judged {
@@ -36,7 +39,8 @@ pub struct Verdict {
     /// What each call of an operation came to, in order: `200`, `200 replay`, `504 outcome-unknown`, `none timeout`;
     /// among the calls, in the order of time, look-ups, such as `look-up 200 sent`, what an operator was told, such
     /// as `resolve 409 too-early`, and what a status of its message was answered with, such as `delivered 200`. A
-    /// delivery of an event is a call of the event.
+    /// delivery of an event is a call of the event; what became of a redrive by a filter stands under
+    /// [`DEAD_LETTERS`], such as `redrive 200 2 back, 0 too old`.
     pub answers: BTreeMap<String, Vec<String>>,
     /// Faults of the plan that never struck.
     pub idle_faults: Vec<u32>,
@@ -117,6 +121,12 @@ fn answers(history: &History) -> BTreeMap<String, Vec<String>> {
     let mut about: BTreeMap<u32, String> = BTreeMap::new();
     for entry in &history.entries {
         let (op, call, said) = match &entry.event {
+            Event::RedriveAll { status, redriven, too_old, problem, .. } => {
+                let counts = status.map(|_| format!("{redriven} back, {too_old} too old"));
+                let said = words("redrive ", *status, &[problem.as_deref(), counts.as_deref()]);
+                answers.entry(DEAD_LETTERS.to_owned()).or_default().push(said);
+                continue;
+            }
             Event::Request { op, call, .. } | Event::Delivery { op, call, .. } => {
                 if let Event::Delivery { status: Some(status), .. } = &entry.event {
                     about.insert(*call, format!("{status} "));

@@ -390,8 +390,18 @@ instance = "loja-1"
             ("store =", "profile = \"zip\"\nstore =", 2, "known are strict"),
             ("\"signs\"", "\"signs\"\nsubscriber = [{ nam = \"a\" }]", 16, "unknown field `nam`"),
             ("\"signs\"", "\"signs\"\nsubscriber = [{ name = \"gateway\" }]", 16, "and not `gateway`"),
-            ("\"signs\"", "\"signs\"\nsubscriber = [{ name = \"a\" }, { name = \"a\" }]", 16, "expected one subscriber"),
-            ("\"signs\"", "\"signs\"\nsubscriber = [{ name = \"a\", to = \"\" }]", 16, "expected a recipient"),
+            (
+                "\"signs\"",
+                "\"signs\"\nsubscriber = [{ name = \"a\" }, { name = \"a\" }]",
+                16,
+                "expected one subscriber",
+            ),
+            (
+                "\"signs\"",
+                "\"signs\"\nsubscriber = [{ name = \"a\", to = \"\" }]",
+                16,
+                "expected a recipient",
+            ),
         ] {
             let text = GOOD.replace(from, to);
             let mistake = parse_text(&text).unwrap_err();

@@ -14,7 +14,7 @@ use crate::{
     policy::Policy,
     provider::{Ability, ProviderConfig},
     send::{Protocol, sent_by_word},
-    store::{DeadLetter, EventKey, EventReply, Item, Queue, Reply, State},
+    store::{DeadFilter, DeadLetter, EventKey, EventReply, Item, Queue, Reply, State},
     testing::{Behaviour, Fault, FaultyStore, TestProvider, TestWorld},
 };
 
@@ -85,7 +85,7 @@ impl House {
     }
 
     async fn dead(&self) -> Vec<DeadLetter> {
-        match self.ledger().list_dead(10).await.unwrap() {
+        match self.ledger().list_dead(DeadFilter::default(), 10).await.unwrap() {
             Reply::Event(EventReply::Dead { letters, .. }) => letters,
             other => panic!("no list: {other:?}"),
         }

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BatchItem, Deliver, Expectations, Fault, InboundEvent, REPLY, ScriptedAnswer, Send, SignatureKind, Step, Vary,
-    WorldSpec,
+    BatchItem, Deliver, Expectations, Fault, InboundEvent, REPLY, ScriptedAnswer, Send, SignatureKind, Step,
+    Vary, WorldSpec,
 };
 
 /// A story, its world, and what is expected.

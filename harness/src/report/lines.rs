@@ -71,6 +71,10 @@ fn lone(event: &Event) -> Option<String> {
         Event::Redrive { op, status, problem } => {
             Some(format!("as the operator brings {op} back, and hears {}", said(*status, problem.as_deref())))
         }
+        Event::RedriveAll { filter, status, redriven, too_old, problem } => Some(format!(
+            "as the operator brings back the dead letters of {filter}, and hears {}: {redriven} back, {too_old} too old",
+            said(*status, problem.as_deref())
+        )),
         Event::ProviderStalls { request, for_ms, .. } => {
             Some(format!("thinks about request {request} for {} s", *for_ms as f64 / 1000.0))
         }

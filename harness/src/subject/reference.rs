@@ -84,7 +84,17 @@ impl ReferenceGateway {
     #[must_use]
     pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
         let (in_process, upgrades) = Default::default();
-        Self { policies, ability, receives: false, subscribers: Vec::new(), has_redis: false, stage, shared, in_process, upgrades }
+        Self {
+            policies,
+            ability,
+            receives: false,
+            subscribers: Vec::new(),
+            has_redis: false,
+            stage,
+            shared,
+            in_process,
+            upgrades,
+        }
     }
 
     /// The same, with webhooks and workers, and these subscribers of every event.

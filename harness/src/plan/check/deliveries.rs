@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{File, steps};
 use crate::plan::places::Place;
-use crate::plan::{BatchItem, Deliver, DeliverStatus, PlanError, Scenario, SignatureKind, Span};
+use crate::plan::{BatchItem, Deliver, DeliverStatus, PlanError, Redrive, Scenario, SignatureKind, Span};
 
 const ITEMS_MAX: usize = 1_000;
 const EVENTS_MAX: usize = 5_000;
@@ -12,6 +12,7 @@ const TIMES_MAX: usize = 1_000;
 const DELIVERIES_MAX: usize = 10_000;
 const RETRIES_MAX: usize = 100;
 const PLACES_MAX: usize = 1_000;
+const REDRIVEN_MAX: usize = 500;
 
 /// What is true of how a webhook is delivered, whatever it bears.
 struct Delivery<'a> {
@@ -59,7 +60,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario, gateways: &[String]) -
     for (i, step) in scenario.steps.iter().enumerate() {
         if let Some(redrive) = &step.redrive {
             let here = Place::root().key("step").item(i).key("redrive");
-            file.known(&here.key("op"), "event", &redrive.op, &events.iter().collect::<Vec<_>>())?;
+            self::redrive(file, &here, redrive, &events)?;
             file.known(&here.key("via"), "gateway", &redrive.via, gateways)?;
             file.within(&here.key("times"), "`times`", redrive.times as usize, 1, TIMES_MAX)?;
         }
@@ -70,6 +71,28 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario, gateways: &[String]) -
         }
     }
     Ok(())
+}
+
+/// One dead letter, or all that a filter means.
+fn redrive(
+    file: &File<'_>,
+    place: &Place,
+    redrive: &Redrive,
+    events: &BTreeSet<String>,
+) -> Result<(), PlanError> {
+    match (&redrive.op, &redrive.filter) {
+        (Some(op), None) => file.known(&place.key("op"), "event", op, &events.iter().collect::<Vec<_>>()),
+        (None, Some(filter)) => {
+            let limit = filter.limit.map_or(1, |limit| limit as usize);
+            file.within(&place.key("filter").key("limit"), "`limit`", limit, 1, REDRIVEN_MAX)
+        }
+        (Some(_), Some(_)) => Err(file
+            .mistaken_key(&place.key("filter"), "`op` and `filter` contradict each other")
+            .help("one letter is brought back by its `op`, many by a `filter`: leave one out")),
+        (None, None) => Err(file
+            .mistake(place, "nothing is brought back")
+            .help("name the event as `op`, or say which letters as `filter`; `filter = {}` means all")),
+    }
 }
 
 /// Every delivery of events, and its place.

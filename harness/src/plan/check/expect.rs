@@ -7,6 +7,7 @@ use crate::history::Ability;
 use crate::invariants;
 use crate::plan::places::Place;
 use crate::plan::{Expectation, PlanError, Scenario, meant, names};
+use crate::verdict::DEAD_LETTERS;
 
 /// Refuses unknown keys of `[expect]` before serde meets them: it would take each for a profile.
 pub(in crate::plan) fn expectation_keys(file: &File<'_>) -> Result<(), PlanError> {
@@ -64,7 +65,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
 struct Known {
     /// What may act.
     acts: BTreeSet<String>,
-    /// What is answered: also a batch, which acts only in its items.
+    /// What is answered: also a batch, which acts only in its items, and a redrive of many.
     answered: BTreeSet<String>,
 }
 
@@ -72,7 +73,9 @@ impl Known {
     fn of(scenario: &Scenario) -> Self {
         let acts = scenario.ops();
         let batches = scenario.deliveries().map(|deliver| deliver.op.clone());
-        Self { answered: batches.chain(acts.iter().cloned()).collect(), acts }
+        let all = scenario.steps.iter().filter_map(|step| step.redrive.as_ref()?.filter.as_ref());
+        let all = all.map(|_| DEAD_LETTERS.to_owned());
+        Self { answered: batches.chain(all).chain(acts.iter().cloned()).collect(), acts }
     }
 }
 
