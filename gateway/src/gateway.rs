@@ -12,6 +12,7 @@ use crate::{
     policy::Policy,
     provider::{ProviderConfig, WhatsApp},
     send::{Protocol, Wakeups},
+    shutdown::Shutdown,
     spool::Spool,
     store::Store,
     sweeper::Sweeper,
@@ -63,8 +64,10 @@ pub async fn run_on(
     run_until(world, store, config, listener, stop).await
 }
 
-/// As [`run_on`], until `stop` holds `true`; then takes no more connections, and returns once every request in hand is
-/// answered and every row in hand is written (W7). A send whose caller has hung up is not waited for: the next life finds it in the store.
+/// As [`run_on`], until `stop` holds `true`; then takes no more connections and leases no more rows, and returns once every
+/// request in hand is answered and every row in hand is written (W7). What takes longer than the policy's `drain` is cut
+/// off: its rows are handed back, so that another worker can take them at once, and its sends are what a crash would leave
+/// behind. A send whose caller has hung up is not waited for: the next life finds it in the store.
 ///
 /// # Errors
 /// What accepting says.
@@ -75,10 +78,15 @@ pub async fn run_until(
     listener: Box<dyn Listener>,
     stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
+    let shutdown = Shutdown::new(&world, stop.clone(), config.policy.drain);
     let parts = assemble(world.clone(), store, config.policy, config.provider);
-    world.spawn(Box::pin(parts.sweeper.run()));
-    let protocol = Arc::new(parts.protocol);
     let working = watch::Sender::new(());
+    let (until, at_work) = (shutdown.clone(), working.subscribe());
+    world.spawn(Box::pin(async move {
+        parts.sweeper.run(until).await;
+        drop(at_work);
+    }));
+    let protocol = Arc::new(parts.protocol);
     if config.inbound.is_some() {
         let foreman = Foreman {
             world: world.clone(),
@@ -87,9 +95,9 @@ pub async fn run_until(
             protocol: protocol.clone(),
             numbers: Numbers::of(&config.instances),
         };
-        let (stop, at_work) = (stop.clone(), working.subscribe());
+        let (until, at_work) = (shutdown.clone(), working.subscribe());
         world.spawn(Box::pin(async move {
-            foreman.run(stop).await;
+            foreman.run(until).await;
             drop(at_work);
         }));
     }
@@ -102,7 +110,11 @@ pub async fn run_until(
         forms: Forms::new(config.spool),
         receiver,
     };
-    serve_site(world, listener, Site::new(api), stop).await?;
+    tokio::select! {
+        biased;
+        served = serve_site(world, listener, Site::new(api), stop) => served?,
+        () = shutdown.over() => {}
+    }
     working.closed().await;
     Ok(())
 }

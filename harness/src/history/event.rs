@@ -355,6 +355,8 @@ pub enum Event {
         /// How often it has started, this time included.
         incarnation: u32,
     },
+    /// A process that was told to stop has ended by itself.
+    Exit,
     /// All faults are healed; liveness is judged after the stated bound.
     Healed,
     /// The records were looked through at the end: those that follow are all there are.

@@ -40,6 +40,7 @@ const EVENTS: &[&str] = &[
     "fault",
     "fault-ends",
     "start",
+    "exit",
     "healed",
     "inspected",
     "record",
@@ -215,6 +216,7 @@ mod tests {
             .request("cart-7", 2, "k1")
             .no_response(2)
             .gave_up("cart-7")
+            .event("gateway-1", crate::history::Event::Exit)
             .healed()
             .event("harness", crate::history::Event::Inspected)
             .look_up("cart-7", 200, "unknown")
@@ -308,7 +310,7 @@ mod tests {
     fn half_a_line_is_not_an_entry() {
         let good = text(&every_event());
         let said = read(&good.as_bytes()[..good.len() - 5]).expect_err("bad").to_string();
-        assert!(said.starts_with("line 30: not a JSON object: "), "{said}");
+        assert!(said.starts_with("line 31: not a JSON object: "), "{said}");
     }
 
     #[test]

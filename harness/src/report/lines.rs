@@ -97,6 +97,7 @@ fn lone(event: &Event) -> Option<String> {
         Event::Start { incarnation } if *incarnation > 1 => {
             Some(format!("starts again (incarnation {incarnation})"))
         }
+        Event::Exit => Some("has ended by itself".into()),
         Event::Healed => Some("everything is healed".into()),
         Event::Record { key, state, status, .. } => {
             let status = status.map_or(String::new(), |status| format!(" with {status}"));

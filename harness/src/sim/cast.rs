@@ -77,6 +77,10 @@ impl Cast for Company {
         }
     }
 
+    fn stop(&self, host: &str) -> bool {
+        self.subject.stop(host)
+    }
+
     fn change(&self, change: &Change) {
         match change {
             Change::LoseCommits(commits) => self.store.lose_commits(*commits),

@@ -17,6 +17,8 @@ use onceproof_gateway::{
     world::{BoxFuture, SharedWorld},
 };
 
+use tokio::sync::watch;
+
 use super::Subject;
 use crate::{
     history::Event,
@@ -34,6 +36,8 @@ use crate::{
         wire::{HTTP_PORT, REDIS_PORT, STORE_PORT},
     },
 };
+
+const UNPOISONED: &str = "a panic in a gateway ends the run";
 
 /// Whom every subscriber but the one that answers writes to.
 const TOLD: &str = "5511999990099";
@@ -77,13 +81,15 @@ pub struct ReferenceGateway {
     in_process: Mutex<BTreeMap<String, (u32, WatchedStore)>>,
     /// What a later release decides otherwise, by host.
     upgrades: Mutex<BTreeMap<String, toml::Table>>,
+    /// How the process on each host is told to stop.
+    stops: Mutex<BTreeMap<String, watch::Sender<bool>>>,
 }
 
 impl ReferenceGateway {
     /// The gateway under these policies, whose durable records are in `shared`.
     #[must_use]
     pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
-        let (in_process, upgrades) = Default::default();
+        let (in_process, upgrades, stops) = Default::default();
         Self {
             policies,
             ability,
@@ -94,6 +100,7 @@ impl ReferenceGateway {
             shared,
             in_process,
             upgrades,
+            stops,
         }
     }
 
@@ -122,7 +129,7 @@ impl ReferenceGateway {
     }
 
     fn policy_on(&self, host: &str) -> Policy {
-        let upgrades = self.upgrades.lock().expect("a panic in a gateway ends the run");
+        let upgrades = self.upgrades.lock().expect(UNPOISONED);
         let upgrade = upgrades.get(host).cloned().unwrap_or_default();
         self.policies.with(&upgrade).expect("a plan's policy fields were tried before it was played")
     }
@@ -133,7 +140,7 @@ impl ReferenceGateway {
                 Arc::new(RemoteStore::new(Arc::clone(world), DATABASE, STORE_PORT, policy.store_timeout))
             }
             Answers::Memory => {
-                let mut in_process = self.in_process.lock().expect("a panic in a gateway ends the run");
+                let mut in_process = self.in_process.lock().expect(UNPOISONED);
                 let incarnation = in_process.get(host).map_or(1, |(earlier, _)| earlier + 1);
                 let name = format!("{host}/{incarnation}");
                 let store =
@@ -199,18 +206,26 @@ impl Subject for ReferenceGateway {
             inbound,
             port: HTTP_PORT,
         };
+        let (stop, stopping) = watch::channel(false);
+        self.stops.lock().expect(UNPOISONED).insert(host.into(), stop);
         Box::pin(async move {
-            gateway::run(world, store, config).await.expect("a gateway binds its port");
+            let listener = world.listen(HTTP_PORT).await.expect("a gateway binds its port");
+            gateway::run_until(world, store, config, listener, stopping).await.expect("a gateway accepts");
         })
     }
 
+    fn stop(&self, host: &str) -> bool {
+        let stops = self.stops.lock().expect(UNPOISONED);
+        stops.get(host).is_some_and(|stop| stop.send(true).is_ok())
+    }
+
     fn upgrade(&self, host: &str, policy: &toml::Table) {
-        let mut upgrades = self.upgrades.lock().expect("a panic in a gateway ends the run");
+        let mut upgrades = self.upgrades.lock().expect(UNPOISONED);
         upgrades.insert(host.into(), policy.clone());
     }
 
     fn records(&self, now_ms: u64) -> Vec<Event> {
-        let in_process = self.in_process.lock().expect("a panic in a gateway ends the run");
+        let in_process = self.in_process.lock().expect(UNPOISONED);
         let in_memory = in_process.values().flat_map(|(_, store)| store.records(now_ms));
         self.shared.records(now_ms).into_iter().chain(in_memory).collect()
     }

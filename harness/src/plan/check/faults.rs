@@ -11,15 +11,15 @@ const FAULTS_MAX: usize = 1_000;
 const COMMITS_MAX: usize = 1_000_000;
 
 /// The actions, of which a fault has exactly one.
-const ACTIONS: [&str; 10] =
-    ["cut", "slow", "lose", "delay", "crash", "freeze", "refuse", "clock", "lose_commits", "empty"];
+const ACTIONS: [&str; 11] =
+    ["cut", "slow", "lose", "delay", "crash", "stop", "freeze", "refuse", "clock", "lose_commits", "empty"];
 
 /// What only says something beside one of these actions.
 const DETAILS: [(&str, &[&str]); 8] = [
     ("mode", &["cut"]),
     ("by", &["delay", "slow"]),
     ("silent", &["crash"]),
-    ("restart", &["crash"]),
+    ("restart", &["crash", "stop"]),
     ("upgrade", &["crash"]),
     ("thaw", &["freeze"]),
     ("offset", &["clock"]),
@@ -225,6 +225,9 @@ fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known) -> Result
         let redis: &[&str] = if known.hosts.iter().any(|host| host == "redis") { &["redis"] } else { &[] };
         file.known(&place.key("empty"), "store of hints", host, redis)?;
     }
+    if let Some(host) = &fault.stop {
+        file.known(&place.key("stop"), "gateway", host, &known.gateways)?;
+    }
     if let Some(host) = &fault.clock {
         file.known(&place.key("clock"), "gateway", host, &known.gateways)?;
     }
@@ -280,6 +283,7 @@ fn has(fault: &Fault, field: &str) -> bool {
         "refuse" => fault.refuse.is_some(),
         "mode" => fault.mode.is_some(),
         "by" => fault.by.is_some(),
+        "stop" => fault.stop.is_some(),
         "silent" => fault.silent.is_some(),
         "restart" => fault.restart.is_some(),
         "thaw" => fault.thaw.is_some(),
