@@ -42,6 +42,8 @@ pub struct Verdict {
     /// delivery of an event is a call of the event; what became of a redrive by a filter stands under
     /// [`DEAD_LETTERS`], such as `redrive 200 2 back, 0 too old`.
     pub answers: BTreeMap<String, Vec<String>>,
+    /// Why each event is a dead letter at the end, by its name.
+    pub dead: BTreeMap<String, String>,
     /// Faults of the plan that never struck.
     pub idle_faults: Vec<u32>,
     /// Whether any effect, any answer or any claim was observed.
@@ -88,6 +90,7 @@ pub fn judge(history: &History) -> Verdict {
         unknown: unknown(history),
         effects: effects.map(|(op, n)| (op.to_owned(), n)).collect(),
         answers: answers(history),
+        dead: dead(history),
         idle_faults: idle_faults(history),
         observed: history.entries.iter().any(|entry| {
             let granted = matches!(entry.event, Event::Store { granted: Some(_), .. });
@@ -179,6 +182,14 @@ fn words(what: &str, status: Option<u16>, more: &[Option<&str>]) -> String {
     words
 }
 
+fn dead(history: &History) -> BTreeMap<String, String> {
+    let letters = history.entries.iter().filter_map(|entry| match &entry.event {
+        Event::DeadLetter { op, why } => Some((op.clone(), why.clone())),
+        _ => None,
+    });
+    letters.collect()
+}
+
 fn idle_faults(history: &History) -> Vec<u32> {
     let mut idle = Vec::new();
     for entry in &history.entries {
@@ -250,6 +261,9 @@ impl Verdict {
         for (op, answers) in expected.answers.iter().flatten() {
             differences.extend(self.other_answer(op, answers));
         }
+        if let Some(dead) = &expected.dead {
+            differences.extend(self.other_dead(dead));
+        }
         differences.extend(expected.unknown.and_then(|unknown| self.other_unknown(unknown)));
         differences
     }
@@ -295,6 +309,20 @@ impl Verdict {
         };
         let (number, expected, found) = (at + 1, or_nothing(expected), or_nothing(found));
         Some(format!("expected answer {number} of {op} to be {expected}, found {found}"))
+    }
+
+    fn other_dead(&self, expected: &BTreeMap<String, String>) -> Vec<String> {
+        let ops: BTreeSet<&String> = expected.keys().chain(self.dead.keys()).collect();
+        let said = |why: Option<&String>| why.map_or("none".to_owned(), |why| format!("\"{why}\""));
+        let mut differences = Vec::new();
+        for op in ops {
+            let (expected, found) = (expected.get(op), self.dead.get(op));
+            if expected != found {
+                let (expected, found) = (said(expected), said(found));
+                differences.push(format!("expected the dead letter of {op} to say {expected}, found {found}"));
+            }
+        }
+        differences
     }
 
     fn other_unknown(&self, expected: u32) -> Option<String> {
@@ -493,6 +521,27 @@ mod tests {
                 "expected a to act 0 times, found 2",
                 "expected b to act once, found 0",
                 "expected 0 unknown, found 1: k7",
+            ]
+        );
+    }
+
+    #[test]
+    fn dead_letters_are_compared_where_they_are_said() {
+        let verdict = judge(&sent().dead_letter("b").dead_letter("c").end().history());
+        let differences = |dead: Option<&[(&str, &str)]>| {
+            let said = |(op, why): &(&str, &str)| ((*op).to_owned(), (*why).to_owned());
+            let dead = dead.map(|dead| dead.iter().map(said).collect());
+            verdict.differences(&Expectation { dead, ..Expectation::default() })
+        };
+        assert_eq!(differences(None), Vec::<String>::new());
+        let why = verdict.dead["b"].as_str();
+        assert_eq!(differences(Some(&[("b", why), ("c", why)])), Vec::<String>::new());
+        assert_eq!(
+            differences(Some(&[("a", "x"), ("b", "x")])),
+            [
+                "expected the dead letter of a to say \"x\", found none".to_owned(),
+                format!("expected the dead letter of b to say \"x\", found \"{why}\""),
+                format!("expected the dead letter of c to say none, found \"{why}\""),
             ]
         );
     }
