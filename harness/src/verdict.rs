@@ -319,7 +319,8 @@ impl Verdict {
             let (expected, found) = (expected.get(op), self.dead.get(op));
             if expected != found {
                 let (expected, found) = (said(expected), said(found));
-                differences.push(format!("expected the dead letter of {op} to say {expected}, found {found}"));
+                differences
+                    .push(format!("expected the dead letter of {op} to say {expected}, found {found}"));
             }
         }
         differences

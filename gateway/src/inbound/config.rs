@@ -30,7 +30,7 @@ pub struct Endpoint {
     pub verify_token: Option<String>,
     /// The instance that answers what comes in here.
     pub instance: String,
-    /// Who acts on its messages, each on its own: at most [`Subscriber::MOST`], with names that differ.
+    /// Who acts on its messages, each on its own: at least one, at most [`Subscriber::MOST`], with names that differ.
     pub subscribers: Vec<Subscriber>,
 }
 

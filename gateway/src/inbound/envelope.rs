@@ -26,7 +26,8 @@ pub(super) enum EnvelopeError {
     TooMany,
 }
 
-/// The items of a delivery: a message once for each subscriber, anything else once. In a batch a bad one is dead on arrival; the only event of an envelope refuses it.
+/// The items of a delivery: a message once for each subscriber, anything else once. In a batch a bad one is dead on arrival; the only event of an envelope refuses it, and so does a
+/// batch of nothing: a 200 would say that something is owned.
 ///
 /// Where the provider echoes, a status that bears our reference is one more item, of that reference: the proof waits for
 /// its record on its own, and the status does not wait with it.
@@ -48,7 +49,8 @@ pub(super) fn open(
         _ => return Err(EnvelopeError::Bad("an event is a JSON object")),
     };
     match items.len() {
-        0..=MOST_ITEMS => Ok(items),
+        0 => Err(EnvelopeError::Bad("a batch has an event")),
+        1..=MOST_ITEMS => Ok(items),
         _ => Err(EnvelopeError::TooMany),
     }
 }

@@ -14,7 +14,7 @@ use super::{
     signature,
 };
 use crate::{
-    hex,
+    fingerprint, hex,
     hint::SharedHint,
     http::Problem,
     ledger::Ledger,
@@ -100,7 +100,8 @@ fn read(
     is_echoing: bool,
 ) -> Result<Vec<Item>, Problem> {
     let bad = |why: &dyn ToString| Problem::new(StatusCode::BAD_REQUEST, "bad-event", why.to_string());
-    let value: Value = serde_json::from_slice(body).map_err(|error| bad(&error))?;
+    // Of two members with one name nobody knows which was meant.
+    let value = fingerprint::parse(body).map_err(|error| bad(&error))?;
     // Only a header that is signed may name an event.
     let header = match endpoint.scheme {
         Scheme::StandardWebhooks => signature::only(headers, signature::STANDARD_ID),

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use super::{File, steps};
 use crate::plan::places::Place;
-use crate::plan::{BatchItem, Deliver, DeliverStatus, PlanError, Redrive, Scenario, SignatureKind, Span};
+use crate::plan::{
+    BatchItem, Deliver, DeliverStatus, Flaw, PlanError, Redrive, Scenario, SignatureKind, SignatureScheme,
+    Span,
+};
 
 const ITEMS_MAX: usize = 1_000;
 const EVENTS_MAX: usize = 5_000;
@@ -144,12 +147,39 @@ fn shape(file: &File<'_>, place: &Place, deliver: &Deliver) -> Result<(), PlanEr
             .mistaken_key(&place.key(field), format!("`{field}` and `items` contradict each other"))
             .help("the items of a batch say what it bears: leave one out"));
     }
+    flaw(file, place, deliver)?;
     let altered = deliver.signature == SignatureKind::AlteredBody;
     let marker = format!("[{}]", deliver.op);
     if altered && deliver.body.as_ref().is_some_and(|body| !body.contains(&marker)) {
         return Err(file
             .mistake(&place.key("body"), "there is nothing in this body that could be altered")
             .help(format!("put the marker `{marker}` in it")));
+    }
+    Ok(())
+}
+
+/// A flaw is one of a certain envelope, made of the true event.
+fn flaw(file: &File<'_>, place: &Place, deliver: &Deliver) -> Result<(), PlanError> {
+    let schemes: &[SignatureScheme] = match deliver.flaw {
+        None => return Ok(()),
+        Some(Flaw::NoId) => &[SignatureScheme::Stripe],
+        Some(Flaw::EmptyBatch) => &[SignatureScheme::Meta, SignatureScheme::XSignature],
+        Some(_) => &[],
+    };
+    if !schemes.is_empty() && !schemes.contains(&deliver.scheme) {
+        return Err(file
+            .mistaken_key(&place.key("flaw"), "an envelope of this scheme cannot have this flaw")
+            .help("`no-id` is one of `stripe`, `empty-batch` one of `meta` and `x-signature`"));
+    }
+    if deliver.body.is_some() {
+        return Err(file
+            .mistaken_key(&place.key("flaw"), "`body` and `flaw` contradict each other")
+            .help("an exact body has the flaws that are written into it: leave one out"));
+    }
+    if deliver.signature == SignatureKind::AlteredBody {
+        return Err(file
+            .mistaken_key(&place.key("flaw"), "an altered body has no flaw besides")
+            .help("leave `flaw` out, or the signature as it is"));
     }
     Ok(())
 }
