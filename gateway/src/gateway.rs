@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use crate::{
     alarm::Alarm,
-    http::{Access, Api, Forms, Instance, Site, serve_site},
+    http::{Access, Api, Forms, Front, Instance, Site, serve_site, serve_until},
     inbound::{Inbound, Receiver},
     ledger::{Alarms, Ledger},
     policy::Policy,
@@ -17,7 +17,7 @@ use crate::{
     store::Store,
     sweeper::Sweeper,
     work::{Foreman, Numbers},
-    world::{Listener, SharedWorld},
+    world::{BoxFuture, Listener, SharedWorld},
 };
 
 /// What one gateway is told.
@@ -37,6 +37,8 @@ pub struct GatewayConfig {
     pub admin_token: Option<String>,
     /// The webhooks that it takes, and works on; without them there are no such routes, and no workers.
     pub inbound: Option<Inbound>,
+    /// What stands before its routes.
+    pub front: Option<Front>,
     /// Its port; 0 takes a free one.
     pub port: u16,
 }
@@ -110,9 +112,14 @@ pub async fn run_until(
         forms: Forms::new(config.spool),
         receiver,
     };
+    let site = Site::new(api);
+    let serve: BoxFuture<io::Result<()>> = match config.front {
+        Some(front) => Box::pin(serve_until(world, listener, front.before(site.router()), stop)),
+        None => Box::pin(serve_site(world, listener, site, stop)),
+    };
     tokio::select! {
         biased;
-        served = serve_site(world, listener, Site::new(api), stop) => served?,
+        served = serve => served?,
         () = shutdown.over() => {}
     }
     working.closed().await;

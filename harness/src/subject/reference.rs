@@ -7,6 +7,7 @@ use std::{
 
 use onceproof_gateway::{
     gateway::{self, GatewayConfig},
+    hint::SharedHint,
     http::Instance,
     inbound::{Endpoint, Inbound, Scheme, Subscriber},
     policy::{Answers, Policy, PolicyError},
@@ -22,6 +23,7 @@ use tokio::sync::watch;
 use super::Subject;
 use crate::{
     history::Event,
+    mutants::{Planted, Unplanted},
     plan::REPLY,
     sim::{
         actors::{
@@ -83,6 +85,7 @@ pub struct ReferenceGateway {
     upgrades: Mutex<BTreeMap<String, toml::Table>>,
     /// How the process on each host is told to stop.
     stops: Mutex<BTreeMap<String, watch::Sender<bool>>>,
+    planted: Planted,
 }
 
 impl ReferenceGateway {
@@ -90,6 +93,7 @@ impl ReferenceGateway {
     #[must_use]
     pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
         let (in_process, upgrades, stops) = Default::default();
+        let planted = Arc::new(Unplanted);
         Self {
             policies,
             ability,
@@ -101,7 +105,14 @@ impl ReferenceGateway {
             in_process,
             upgrades,
             stops,
+            planted,
         }
+    }
+
+    /// The same with a mistake planted in it.
+    #[must_use]
+    pub fn planted(self, planted: Planted) -> Self {
+        Self { planted, ..self }
     }
 
     /// The same, with webhooks and workers, and these subscribers of every event.
@@ -121,11 +132,11 @@ impl ReferenceGateway {
             return None;
         }
         let inbound = Inbound::new(endpoints(&self.subscribers));
-        if !self.has_redis {
-            return Some(inbound);
-        }
-        let hint = RedisHint::new(Arc::clone(world), redis::HOST, REDIS_PORT, policy.hint_timeout);
-        Some(Inbound { hint: Arc::new(hint), ..inbound })
+        let hint: SharedHint = match self.has_redis {
+            true => Arc::new(RedisHint::new(Arc::clone(world), redis::HOST, REDIS_PORT, policy.hint_timeout)),
+            false => Arc::clone(&inbound.hint),
+        };
+        Some(Inbound { hint: self.planted.hint(world, hint), ..inbound })
     }
 
     fn policy_on(&self, host: &str) -> Policy {
@@ -161,10 +172,10 @@ fn instance(tenant: &Tenant) -> Instance {
 }
 
 /// One answers whoever wrote; every other tells somebody else, and its text bears its mark.
-fn subscriber(name: &String) -> Subscriber {
-    match name.as_str() {
+fn subscriber(name: &str) -> Subscriber {
+    match name {
         REPLY => Subscriber::reply(),
-        _ => Subscriber { name: name.clone(), to: Some(TOLD.into()), lead: marker::of_subscriber(name) },
+        _ => Subscriber { name: name.into(), to: Some(TOLD.into()), lead: marker::of_subscriber(name) },
     }
 }
 
@@ -181,7 +192,7 @@ fn endpoints(subscribers: &[String]) -> Vec<Endpoint> {
         secret: secret.into(),
         verify_token: Some(VERIFY_TOKEN.into()),
         instance: TENANTS[0].instance.into(),
-        subscribers: subscribers.iter().map(subscriber).collect(),
+        subscribers: subscribers.iter().map(|name| subscriber(name)).collect(),
     };
     schemes.map(endpoint).into()
 }
@@ -189,7 +200,7 @@ fn endpoints(subscribers: &[String]) -> Vec<Endpoint> {
 impl Subject for ReferenceGateway {
     fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
         let policy = self.policy_on(host);
-        let store = self.store(host, &world, &policy);
+        let store = self.planted.store(&world, self.store(host, &world, &policy));
         let inbound = self.inbound(&world, &policy);
         let config = GatewayConfig {
             policy,
@@ -204,6 +215,7 @@ impl Subject for ReferenceGateway {
             },
             admin_token: Some(ADMIN_TOKEN.into()),
             inbound,
+            front: self.planted.front(&world, &store),
             port: HTTP_PORT,
         };
         let (stop, stopping) = watch::channel(false);
