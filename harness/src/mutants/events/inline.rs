@@ -2,52 +2,51 @@
 
 use std::{sync::Arc, time::Duration};
 
+use axum::{
+    body::Body,
+    extract::Request,
+    middleware::{self, Next},
+};
+use http::Response;
 use onceproof_gateway::{
-    store::{Answer, Command, DeadFilter, EventCommand, Store, StoreError},
-    world::{BoxFuture, SharedWorld},
+    http::Front,
+    store::{Command, DeadFilter, EventCommand, Store},
+    world::SharedWorld,
 };
 
 use crate::mutants::Mutation;
 
 /// How often it is seen whether the work is done, and how often at most.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
-const LOOKS_MAX: u32 = 240;
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+const LOOKS_MAX: u32 = 400;
 
 /// A delivery is answered when all work is done.
 #[derive(Debug)]
 pub struct Inline;
 
 impl Mutation for Inline {
-    fn fields(&self) -> &'static str {
-        "webhook_patience = \"10m\""
-    }
-
-    fn store(&self, world: &SharedWorld, store: Arc<dyn Store>) -> Arc<dyn Store> {
-        Arc::new(Patient { world: Arc::clone(world), store })
+    fn front(&self, world: &SharedWorld, store: &Arc<dyn Store>) -> Option<Front> {
+        let (world, store) = (Arc::clone(world), Arc::clone(store));
+        Some(Front::new(move |router| {
+            let (world, store) = (Arc::clone(&world), Arc::clone(&store));
+            router.layer(middleware::from_fn(move |request, next| {
+                wait(Arc::clone(&world), Arc::clone(&store), request, next)
+            }))
+        }))
     }
 }
 
-struct Patient {
-    world: SharedWorld,
-    store: Arc<dyn Store>,
-}
-
-impl Store for Patient {
-    fn execute(&self, command: Command) -> BoxFuture<Result<Answer, StoreError>> {
-        if !matches!(command, Command::Event(EventCommand::Receive { .. })) {
-            return self.store.execute(command);
-        }
-        let (world, store) = (Arc::clone(&self.world), Arc::clone(&self.store));
-        Box::pin(async move {
-            let received = store.execute(command).await?;
-            for _ in 0..LOOKS_MAX {
-                world.sleep(LOOK_EVERY).await;
-                let look = Command::Event(EventCommand::ListDead { filter: DeadFilter::default(), limit: 1 });
-                if store.execute(look).await.is_ok_and(|answer| answer.next_work_ms.is_none()) {
-                    break;
-                }
+async fn wait(world: SharedWorld, store: Arc<dyn Store>, request: Request, next: Next) -> Response<Body> {
+    let is_webhook = request.uri().path().starts_with("/webhooks/");
+    let response = next.run(request).await;
+    if is_webhook && response.status().is_success() {
+        for _ in 0..LOOKS_MAX {
+            let look = Command::Event(EventCommand::ListDead { filter: DeadFilter::default(), limit: 1 });
+            if store.execute(look).await.is_ok_and(|answer| answer.next_work_ms.is_none()) {
+                break;
             }
-            Ok(received)
-        })
+            world.sleep(LOOK_EVERY).await;
+        }
     }
+    response
 }
