@@ -182,6 +182,12 @@ fn subscribers_have_names_of_their_own() {
     let with = |subscribers: &str| format!("{world}\nsubscribers = {subscribers}");
     spoil(world, &with("[]"), "the number of subscribers is 0", "it may be 1 to 5");
     spoil(world, &with(r#"["a", "a"]"#), "`a` is named twice", "leave the second one out");
+    spoil(
+        r#"profiles = ["strict"]"#,
+        "profiles = [\"strict\", \"meta-redis\"]\nsubscribers = [\"reply\", \"team\"]",
+        "`meta-redis` has no subscriber but `reply`",
+        "leave `subscribers` out",
+    );
     spoil(world, &with(r#"["Team"]"#), "`Team` cannot name an operation", "lower-case letters");
     spoil(world, &with(r#"["gateway"]"#), "`gateway` is the gateway itself", "who acts on messages");
 }
@@ -197,4 +203,44 @@ fn what_a_subscriber_does_is_an_operation_of_its_own() {
     assert_eq!(error.to_string(), "no step sends `oi-1@crm`");
     let line = wrong[..wrong.find("oi-1@crm").expect("it is there")].matches('\n').count() + 1;
     assert_eq!(error.line(), Some(line));
+}
+
+/// A good file for text B's receiver, which each call spoils in one place.
+#[track_caller]
+fn spoil_for_zap(bad: &str, message: &str, help: &str) {
+    let head =
+        "title = \"A title\"\nstory = \"A story.\"\nrules = [\"W1\"]\n\n[world]\nprofiles = [\"zap\"]\n";
+    let step =
+        |step: &str| format!("{head}abilities = [\"opaque\"]\n\n[[step]]\nat = \"0s\"\n{step}\n\n[expect]\n");
+    let good = "deliver = { op = \"oi-1\", from = \"5511999990002\", text = \"Oi\" }";
+    Scenario::parse("x.toml", &step(good)).expect("a good file");
+    let error: PlanError = Scenario::parse("x.toml", &step(bad)).expect_err(bad);
+    assert_eq!(error.to_string(), message);
+    assert!(error.line().is_some_and(|line| line >= 11), "a mistake has its place");
+    let meant = error.meant().unwrap_or_default();
+    assert!(meant.contains(help), "the help is: {meant}");
+}
+
+#[test]
+fn what_text_b_cannot_read() {
+    spoil_for_zap(
+        r#"deliver = { op = "oi-1", from = "5511999990002", text = "Oi", scheme = "standard" }"#,
+        "`zap` cannot read this `scheme`",
+        "say `scheme = \"stripe\"`",
+    );
+    spoil_for_zap(
+        r#"deliver = { op = "lote", items = [{ op = "a", from = "5511999990003", text = "um" }] }"#,
+        "`zap` cannot read this `items`",
+        "with its id at the top",
+    );
+    spoil_for_zap(
+        r#"deliver = { op = "oi-1", body = '{"entry":[]}' }"#,
+        "`zap` cannot read this `body`",
+        "leave the profile out",
+    );
+    spoil_for_zap(
+        "deliver = { op = \"oi-1\", from = \"5511999990002\", text = \"Oi\" }\n\n[[step]]\nat = \"1s\"\nredrive = { op = \"oi-1\" }",
+        "`zap` has no dead letters to bring back",
+        "leave the profile out",
+    );
 }

@@ -51,7 +51,7 @@ fn world(file: &File<'_>, world: &WorldSpec, place: &Place) -> Result<(), PlanEr
     for (i, ability) in world.abilities.iter().enumerate() {
         once(file, &abilities.item(i), "this ability", world.abilities[..i].contains(ability))?;
     }
-    subscribers(file, &place.key("subscribers"), &world.subscribers)?;
+    subscribers(file, &place.key("subscribers"), world)?;
     let gateways = usize::try_from(world.gateways).unwrap_or(usize::MAX);
     file.within(&place.key("gateways"), "the number of gateways", gateways, 1, GATEWAYS_MAX)?;
     let divisor = usize::try_from(world.shrink_time_by).unwrap_or(usize::MAX);
@@ -64,7 +64,15 @@ fn world(file: &File<'_>, world: &WorldSpec, place: &Place) -> Result<(), PlanEr
 }
 
 /// Names that an operation can bear, and that a gateway takes.
-fn subscribers(file: &File<'_>, place: &Place, subscribers: &[String]) -> Result<(), PlanError> {
+fn subscribers(file: &File<'_>, place: &Place, world: &WorldSpec) -> Result<(), PlanError> {
+    let subscribers = &world.subscribers;
+    let one_alone =
+        world.profiles.iter().find(|name| [names::META_REDIS, names::ZAP].contains(&name.as_str()));
+    if let (Some(profile), true) = (one_alone, subscribers != &[names::REPLY]) {
+        let mistake =
+            file.mistaken_key(place, format!("`{profile}` has no subscriber but `{}`", names::REPLY));
+        return Err(mistake.help("leave `subscribers` out, or the profile"));
+    }
     file.within(place, "the number of subscribers", subscribers.len(), 1, Subscriber::MOST)?;
     for (i, name) in subscribers.iter().enumerate() {
         let here = place.item(i);
