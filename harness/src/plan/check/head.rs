@@ -7,6 +7,8 @@ use crate::plan::places::Place;
 use crate::plan::{PlanError, Scenario, WorldSpec, names};
 
 const GATEWAYS_MAX: usize = 8;
+/// The profiles whose receivers know one subscriber.
+const ALONE: [&str; 4] = [names::META_REDIS, names::ZAP, names::EXPRESS_PG, names::EXPRESS_PG_PROSE];
 const RETRIES_MAX: usize = 100;
 
 pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanError> {
@@ -66,8 +68,7 @@ fn world(file: &File<'_>, world: &WorldSpec, place: &Place) -> Result<(), PlanEr
 /// Names that an operation can bear, and that a gateway takes.
 fn subscribers(file: &File<'_>, place: &Place, world: &WorldSpec) -> Result<(), PlanError> {
     let subscribers = &world.subscribers;
-    let one_alone =
-        world.profiles.iter().find(|name| [names::META_REDIS, names::ZAP].contains(&name.as_str()));
+    let one_alone = world.profiles.iter().find(|name| ALONE.contains(&name.as_str()));
     if let (Some(profile), true) = (one_alone, subscribers != &[names::REPLY]) {
         let mistake =
             file.mistaken_key(place, format!("`{profile}` has no subscriber but `{}`", names::REPLY));
