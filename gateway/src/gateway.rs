@@ -12,11 +12,12 @@ use crate::{
     policy::Policy,
     provider::{ProviderConfig, WhatsApp},
     send::{Protocol, Wakeups},
+    shutdown::Shutdown,
     spool::Spool,
     store::Store,
     sweeper::Sweeper,
     work::{Foreman, Numbers},
-    world::{Listener, SharedWorld},
+    world::{BoxFuture, Listener, SharedWorld},
 };
 
 /// What one gateway is told.
@@ -65,8 +66,10 @@ pub async fn run_on(
     run_until(world, store, config, listener, stop).await
 }
 
-/// As [`run_on`], until `stop` holds `true`; then takes no more connections, and returns once every request in hand is
-/// answered and every row in hand is written (W7). A send whose caller has hung up is not waited for: the next life finds it in the store.
+/// As [`run_on`], until `stop` holds `true`; then takes no more connections and leases no more rows, and returns once every
+/// request in hand is answered and every row in hand is written (W7). What takes longer than the policy's `drain` is cut
+/// off: its rows are handed back, so that another worker can take them at once, and its sends are what a crash would leave
+/// behind. A send whose caller has hung up is not waited for: the next life finds it in the store.
 ///
 /// # Errors
 /// What accepting says.
@@ -77,10 +80,15 @@ pub async fn run_until(
     listener: Box<dyn Listener>,
     stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
+    let shutdown = Shutdown::new(&world, stop.clone(), config.policy.drain);
     let parts = assemble(world.clone(), store, config.policy, config.provider);
-    world.spawn(Box::pin(parts.sweeper.run()));
-    let protocol = Arc::new(parts.protocol);
     let working = watch::Sender::new(());
+    let (until, at_work) = (shutdown.clone(), working.subscribe());
+    world.spawn(Box::pin(async move {
+        parts.sweeper.run(until).await;
+        drop(at_work);
+    }));
+    let protocol = Arc::new(parts.protocol);
     if config.inbound.is_some() {
         let foreman = Foreman {
             world: world.clone(),
@@ -89,9 +97,9 @@ pub async fn run_until(
             protocol: protocol.clone(),
             numbers: Numbers::of(&config.instances),
         };
-        let (stop, at_work) = (stop.clone(), working.subscribe());
+        let (until, at_work) = (shutdown.clone(), working.subscribe());
         world.spawn(Box::pin(async move {
-            foreman.run(stop).await;
+            foreman.run(until).await;
             drop(at_work);
         }));
     }
@@ -105,9 +113,14 @@ pub async fn run_until(
         receiver,
     };
     let site = Site::new(api);
-    match config.front {
-        Some(front) => serve_until(world, listener, front.before(site.router()), stop).await?,
-        None => serve_site(world, listener, site, stop).await?,
+    let serve: BoxFuture<io::Result<()>> = match config.front {
+        Some(front) => Box::pin(serve_until(world, listener, front.before(site.router()), stop)),
+        None => Box::pin(serve_site(world, listener, site, stop)),
+    };
+    tokio::select! {
+        biased;
+        served = serve => served?,
+        () = shutdown.over() => {}
     }
     working.closed().await;
     Ok(())

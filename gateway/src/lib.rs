@@ -21,6 +21,7 @@ pub mod provider;
 pub mod real;
 pub mod redis_hint;
 mod send;
+mod shutdown;
 pub mod spool;
 pub mod store;
 mod sweeper;

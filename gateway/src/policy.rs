@@ -112,6 +112,10 @@ pub struct Policy {
     /// How often a worker prolongs its lease (W7).
     #[serde(deserialize_with = "period")]
     pub heartbeat: Duration,
+    /// How long requests and rows in hand may take to be finished once the gateway is told to stop; then rows are handed
+    /// back (W7).
+    #[serde(deserialize_with = "period")]
+    pub drain: Duration,
     /// The most attempts of a job, or of the send of an effect; then it is a dead letter (W8).
     pub attempts: u32,
     /// Within what time a webhook is answered, counted from its last byte (W6).
@@ -221,6 +225,7 @@ impl Policy {
             &mut scaled.store_timeout,
             &mut scaled.caller_patience,
             &mut scaled.heartbeat,
+            &mut scaled.drain,
             &mut scaled.webhook_patience,
             &mut scaled.signature_tolerance,
             &mut scaled.inbox_kept,

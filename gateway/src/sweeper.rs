@@ -14,12 +14,13 @@ use crate::{
     policy::Policy,
     provider::{Ability, WhatsApp},
     send::{Wakeups, report_orphan, sent},
+    shutdown::Shutdown,
     store::{Reply, Slot, StoreError},
     world::{BoxFuture, SharedWorld},
 };
 
 /// Re-asks and queries that run at a time.
-const CONCURRENT_ASKS: usize = 8;
+const CONCURRENT_ASKS: u32 = 8;
 
 /// Between two sweeps when the first had nothing to do although something was due, or when the store failed.
 const SHORTEST_REST: Duration = Duration::from_secs(1);
@@ -39,35 +40,46 @@ pub(crate) struct Sweeper {
 }
 
 impl Sweeper {
-    /// Sweeps for ever. The first sweep is at once: what an earlier life of this host left behind is in the store.
-    pub(crate) async fn run(self) {
-        let asking = Arc::new(Semaphore::new(CONCURRENT_ASKS));
+    /// Sweeps until the gateway is to stop; then begins nothing more, and returns once what it has asked is settled, or has
+    /// had its time. The first sweep is at once: what an earlier life of this host left behind is in the store.
+    pub(crate) async fn run(self, shutdown: Shutdown) {
+        let asking = Arc::new(Semaphore::new(CONCURRENT_ASKS as usize));
+        self.sweep(&asking, &shutdown).await;
+        tokio::select! {
+            biased;
+            _ = asking.acquire_many(CONCURRENT_ASKS) => {}
+            () = shutdown.over() => {}
+        }
+    }
+
+    /// Only pauses are cut short: a settle lease of which nobody heard would keep its record for as long as it lasts.
+    async fn sweep(&self, asking: &Arc<Semaphore>, shutdown: &Shutdown) {
         let mut rest = SHORTEST_REST;
-        loop {
-            match self.pass(&asking).await {
+        while !shutdown.is_asked() {
+            match self.pass(asking, shutdown).await {
                 Ok(true) => rest = SHORTEST_REST,
                 Ok(false) => {
-                    self.world.sleep(SHORTEST_REST).await;
+                    shutdown.unless_asked(self.world.sleep(SHORTEST_REST)).await;
                     rest = SHORTEST_REST;
                 }
                 Err(_) => {
-                    self.world.sleep(rest).await;
+                    shutdown.unless_asked(self.world.sleep(rest)).await;
                     rest = (rest * 2).min(LONGEST_REST);
                     continue;
                 }
             }
-            self.alarm.sleep_until_due(&*self.world).await;
+            shutdown.unless_asked(self.alarm.sleep_until_due(&*self.world)).await;
         }
     }
 
     /// Sweeps, and begins every re-ask or query that is due. Tells whether this did anything, or nothing was due.
-    async fn pass(&self, asking: &Arc<Semaphore>) -> Result<bool, StoreError> {
+    async fn pass(&self, asking: &Arc<Semaphore>, shutdown: &Shutdown) -> Result<bool, StoreError> {
         let now_ms = self.world.clock_ms();
         self.alarm.clear(now_ms);
         let answer = self.ledger.sweep().await?;
         let mut is_progress = self.wake(&answer.reply);
         let is_due = answer.next_due_ms.is_some_and(|due_ms| due_ms <= now_ms);
-        while is_due && self.begin(asking).await? {
+        while is_due && !shutdown.is_asked() && self.begin(asking).await? {
             is_progress = true;
         }
         Ok(is_progress || !is_due)

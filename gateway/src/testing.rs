@@ -225,6 +225,8 @@ pub(crate) enum Fault {
     CommandLost,
     /// It is executed later than its sender waits.
     Late(Duration),
+    /// It is executed, and its answer takes so long.
+    AnsweredAfter(Duration),
 }
 
 /// A store whose commands fail as scripted: by the command's name, in order.
@@ -239,6 +241,11 @@ impl FaultyStore {
             sqlite: Arc::new(Mutex::new(SqliteStore::in_memory().unwrap())),
             faults: Mutex::new(faults.to_vec()),
         }
+    }
+
+    /// The next command of this name fails so.
+    pub(crate) fn script(&self, name: &'static str, fault: Fault) {
+        self.faults.lock().unwrap().push((name, fault));
     }
 
     pub(crate) fn records(&self) -> Vec<Record> {
@@ -270,6 +277,11 @@ impl Store for FaultyStore {
                 Some(Fault::Unreached) => Err(StoreError::Unreached("refused".into())),
                 Some(Fault::AnswerLost) => execute().and_then(|_| ambiguous()),
                 Some(Fault::CommandLost) => ambiguous(),
+                Some(Fault::AnsweredAfter(delay)) => {
+                    let answer = execute();
+                    tokio::time::sleep(delay).await;
+                    answer
+                }
                 Some(Fault::Late(delay)) => {
                     tokio::spawn(async move {
                         tokio::time::sleep(delay).await;

@@ -3,11 +3,14 @@
 use std::{
     io::{BufRead, BufReader, Lines},
     process::{Child, ChildStdout, Command, Stdio},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
+use hmac::{Hmac, KeyInit, Mac};
+use onceproof_gateway::store::{Queue, SqliteStore, Waiting};
 use reqwest::{Client, Response};
 use serde_json::Value;
+use sha2::Sha256;
 use tempfile::TempDir;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_onceproof-gateway");
@@ -62,14 +65,22 @@ struct House {
 
 impl House {
     fn build(delay_ms: u32) -> Self {
+        Self::with(delay_ms, "")
+    }
+
+    /// With these lines in its policy.
+    fn with(delay_ms: u32, policy: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let delay = delay_ms.to_string();
         let provider = Process::start(&["stub-provider", "--port", "0", "--delay-ms", &delay]);
         let config = format!(
             "listen = \"127.0.0.1:0\"\nstore = \"keys.db\"\naccount_token = \"account\"\n\
-             [policy]\nin_flight_wait = \"100ms\"\n\
+             [policy]\nin_flight_wait = \"100ms\"\n{policy}\
              [provider]\nhost = \"127.0.0.1\"\nport = {}\nability = \"opaque\"\n\
-             [[instance]]\nid = \"loja-1\"\nphone_number_id = \"15550001\"\ntoken_env = \"LOJA_1_TOKEN\"\n",
+             [[instance]]\nid = \"loja-1\"\nphone_number_id = \"15550001\"\ntoken_env = \"LOJA_1_TOKEN\"\n\
+             [[webhook]]\nprovider = \"meta\"\nscheme = \"hub\"\nsecret = \"signs\"\ninstance = \"loja-1\"\n\
+             [[webhook.subscriber]]\nname = \"reply\"\n\
+             [[webhook.subscriber]]\nname = \"team\"\nto = \"5511999990099\"\nlead = \"Novo: \"\n",
             provider.port
         );
         std::fs::write(folder.path().join("gateway.toml"), config).unwrap();
@@ -91,6 +102,23 @@ impl House {
 
     async fn send(&self, key: &str, body: &str) -> Response {
         self.post("messages/text", key, "application/json", body.as_bytes().to_vec()).await
+    }
+
+    /// A message comes in, and is acknowledged.
+    async fn deliver(&self, id: &str) {
+        let event = format!(r#"{{"id":"{id}","from":"5511999990001","text":"oi"}}"#);
+        let mut mac = Hmac::<Sha256>::new_from_slice(b"signs").unwrap();
+        mac.update(event.as_bytes());
+        let signature: String =
+            mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        let url = format!("http://127.0.0.1:{}/webhooks/meta", self.gateway.port);
+        let request = self.client.post(url).header("x-signature", signature).body(event);
+        assert_eq!(request.send().await.unwrap().status(), 200);
+    }
+
+    /// The rows that wait in the store of a gateway that has ended.
+    fn rows(&self) -> Vec<Waiting> {
+        SqliteStore::at(&self.folder.path().join("keys.db")).unwrap().waiting().unwrap()
     }
 
     /// The next effect that the provider prints.
@@ -151,6 +179,45 @@ async fn a_repetition_in_flight_is_told_so_and_stopping_waits_for_the_first() {
     assert_eq!(second.headers()["retry-after"], "1");
     assert_eq!((second.status().as_u16(), slug(second).await.as_str()), (409, "in-flight"));
     assert_eq!(house.gateway.child.wait().unwrap().code(), Some(0));
+}
+
+#[tokio::test]
+async fn two_subscribers_act_on_one_message_once_each() {
+    let mut house = House::build(0);
+    for _ in 0..2 {
+        house.deliver("wamid.1").await;
+    }
+    let mut effects = [house.effect(), house.effect()];
+    effects.sort_by_key(|effect| effect.contains("Novo: oi"));
+    assert!(effects[0].contains("Recebemos: oi") && effects[0].contains("5511999990001"), "{effects:?}");
+    assert!(effects[1].contains("Novo: oi") && effects[1].contains("5511999990099"), "{effects:?}");
+    house.deliver("wamid.2").await;
+    let effects = [house.effect(), house.effect()];
+    assert!(effects[0].starts_with("effect 3") && effects[1].starts_with("effect 4"), "none was doubled");
+}
+
+#[tokio::test]
+async fn stopping_finishes_the_rows_in_hand() {
+    let mut house = House::build(1000);
+    house.deliver("wamid.1").await;
+    let (_, _) = (house.effect(), house.effect());
+    assert_eq!(house.gateway.terminate(), Some(0));
+    assert_eq!(house.rows(), [], "both sends were waited for, and written down");
+}
+
+#[tokio::test]
+async fn stopping_hands_back_what_takes_too_long() {
+    let mut house = House::with(5000, "drain = \"500ms\"\n");
+    house.deliver("wamid.1").await;
+    let (_, _) = (house.effect(), house.effect());
+    let begun = Instant::now();
+    assert_eq!(house.gateway.terminate(), Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(4), "it did not wait for the provider");
+    let rows = house.rows();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        assert_eq!((row.queue, row.state.as_str(), row.attempts), (Queue::Outbox, "ready", 0));
+    }
 }
 
 #[cfg(target_os = "linux")]

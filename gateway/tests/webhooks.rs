@@ -10,7 +10,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use onceproof_gateway::{
     gateway::{GatewayConfig, run_on},
     http::{Instance, serve_on},
-    inbound::{Endpoint, Inbound, Scheme},
+    inbound::{Endpoint, Inbound, Scheme, Subscriber},
     policy::Policy,
     provider::{Ability, ProviderConfig},
     real::TokioWorld,
@@ -55,6 +55,7 @@ fn endpoint(provider: &str, scheme: Scheme) -> Endpoint {
         secret: SECRET.into(),
         verify_token: Some("verify".into()),
         instance: "loja-1".into(),
+        subscribers: vec![Subscriber::reply()],
     }
 }
 
@@ -113,7 +114,8 @@ impl House {
 
     /// What the provider has, once it has `count` messages.
     async fn replies(&self, count: usize) -> Vec<String> {
-        for _ in 0..200 {
+        // A busy machine takes its time.
+        for _ in 0..6000 {
             if self.provider.bodies.lock().unwrap().len() >= count {
                 break;
             }
@@ -133,6 +135,20 @@ impl House {
         let mut body: Value =
             serde_json::from_str(&request.send().await.unwrap().text().await.unwrap()).unwrap();
         body["deadLetters"].as_array_mut().unwrap().drain(..).collect()
+    }
+
+    async fn redrive_all(&self, filter: &str) -> (u16, Value) {
+        let request = self.client.post(self.url("/admin/dead-letters/redrive")).bearer_auth("operator");
+        let response = request.body(filter.to_owned()).send().await.unwrap();
+        let status = response.status().as_u16();
+        (status, serde_json::from_str(&response.text().await.unwrap()).unwrap())
+    }
+
+    async fn listed(&self, query: &str) -> (u16, Value) {
+        let url = self.url(&format!("/admin/dead-letters{query}"));
+        let response = self.client.get(url).bearer_auth("operator").send().await.unwrap();
+        let status = response.status().as_u16();
+        (status, serde_json::from_str(&response.text().await.unwrap()).unwrap())
     }
 
     async fn redrive(&self, id: &Value) -> u16 {
@@ -210,8 +226,11 @@ async fn bad_input_is_told_so_and_leaves_no_trace() {
     ] {
         let response = house.post(&body, &signature).await;
         assert_eq!(response.status(), 400);
-        assert!(response.text().await.unwrap().contains("bad-signature"));
+        let told = response.text().await.unwrap();
+        assert!(told.contains("bad-signature") && !told.contains(SECRET), "{told}");
     }
+    let unsigned = house.client.post(house.url("/webhooks/meta")).body(good.clone()).send().await.unwrap();
+    assert_eq!(unsigned.status(), 400);
     for (body, status) in [
         (b"".to_vec(), 400),
         (b"{".to_vec(), 400),
@@ -223,20 +242,33 @@ async fn bad_input_is_told_so_and_leaves_no_trace() {
         (b"{\"id\": \"a\\u0000b\"}".to_vec(), 400),
         (b"{\"id\": [1]}".to_vec(), 400),
         (b"{\"entry\": 1}".to_vec(), 400),
+        (b"{\"entry\": []}".to_vec(), 400),
+        (batch(&[]).to_string().into_bytes(), 400),
+        (good.replacen('{', "{\"entry\":[],", 1).into_bytes(), 400),
+        (good.replacen("\"id\"", "\"id\":\"wamid.0\",\"id\"", 1).into_bytes(), 400),
+        (good.replacen("oi", "o\u{1}i", 1).into_bytes(), 400),
+        (format!("{good}{good}").into_bytes(), 400),
+        (good.as_bytes()[..good.len() - 1].to_vec(), 400),
         ("[".repeat(1000).into_bytes(), 400),
+        (format!("{}{}", "{\"a\":".repeat(1000), "}".repeat(1000)).into_bytes(), 400),
+        (
+            good.replacen('{', &format!("{{\"more\":{}{},", "[".repeat(1000), "]".repeat(1000)), 1)
+                .into_bytes(),
+            400,
+        ),
         (vec![b' '; 10 * 1024 * 1024], 413),
         (format!("{{\"entry\":[{}0]}}", "0,".repeat(100_000)).into_bytes(), 413),
     ] {
         let told = String::from_utf8_lossy(&body[..body.len().min(40)]).into_owned();
-        // A body that is too large may be refused before it is read.
+        // What is too large is read to its end, so that its sender hears why.
         let url = house.url("/webhooks/meta");
         let signature = sign(&body);
-        let request = house.client.post(url).header("x-signature", signature).body(body);
-        if let Ok(response) = request.send().await {
-            assert_eq!(response.status(), status, "{told}");
-        } else {
-            assert_eq!(status, 413, "{told}");
-        }
+        let response =
+            house.client.post(url).header("x-signature", signature).body(body).send().await.unwrap();
+        assert_eq!(response.status(), status, "{told}");
+        let problem: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap();
+        assert!(problem["type"].as_str().unwrap().starts_with("urn:onceproof:problem:"), "{told}: {problem}");
+        assert!(!problem.to_string().contains(SECRET), "{told}");
     }
     let response = house.client.post(house.url("/webhooks/nobody")).body("{}").send().await.unwrap();
     assert_eq!(response.status(), 404);
@@ -296,4 +328,79 @@ async fn a_status_is_told_with_the_message() {
     let response = house.client.get(url).bearer_auth("secret").send().await.unwrap();
     let told: Value = serde_json::from_str(&response.text().await.unwrap()).unwrap();
     assert_eq!((&told["status"], &told["delivery"]), (&json!("sent"), &json!("read")));
+}
+
+/// Two replies are refused, each for a reason of its own.
+async fn refusing() -> House {
+    let house = House::build().await;
+    *house.provider.statuses.lock().unwrap() = vec![400, 404];
+    for id in ["wamid.1", "wamid.2"] {
+        assert_eq!(house.deliver(&batch(&[message(id, id)])).await.status(), 200);
+    }
+    for _ in 0..200 {
+        if house.dead_letters().await.len() == 2 {
+            return house;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("two sends are refused");
+}
+
+#[tokio::test]
+async fn dead_letters_are_listed_and_brought_back_by_a_filter() {
+    let house = refusing().await;
+    let count = |(status, body): (u16, Value)| {
+        assert_eq!(status, 200);
+        body["deadLetters"].as_array().unwrap().len()
+    };
+    for (query, expected) in [
+        ("", 2),
+        ("?provider=meta&endpoint=loja-1&subscriber=reply", 2),
+        ("?provider=stripe", 0),
+        ("?errorContains=404%20message-refused", 1),
+        ("?diedAfter=2000-01-01T00:00:00Z&diedBefore=2001-01-01T00:00:00Z", 0),
+        ("?diedAfter=2000-01-01T00:00:00Z&limit=1", 1),
+    ] {
+        assert_eq!(count(house.listed(query).await), expected, "{query}");
+    }
+    let (_, body) = house.listed("?limit=1").await;
+    assert_eq!(body["more"], true);
+    assert_eq!(
+        (&body["deadLetters"][0]["subscriber"], &body["deadLetters"][0]["provider"]),
+        (&json!("reply"), &json!("meta"))
+    );
+
+    let told = |redriven, more| (200, json!({ "redriven": redriven, "tooOld": 0, "more": more }));
+    assert_eq!(house.redrive_all(r#"{"errorContains":"404"}"#).await, told(1, false));
+    assert_eq!(house.redrive_all(r#"{"errorContains":"404"}"#).await, told(0, false));
+    assert_eq!(house.redrive_all("{}").await, told(1, false));
+    assert_eq!(house.replies(2).await, ["Recebemos: wamid.1", "Recebemos: wamid.2"]);
+    assert_eq!(house.dead_letters().await, [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn a_filter_with_a_mistake_brings_nothing_back() {
+    let house = refusing().await;
+    for filter in [
+        "",
+        "[]",
+        "null",
+        r#"{"errorContain":"404"}"#,
+        r#"{"limit":0}"#,
+        r#"{"limit":501}"#,
+        r#"{"limit":-1}"#,
+        r#"{"provider":7}"#,
+        r#"{"diedAfter":"yesterday"}"#,
+        r#"{"diedBefore":1}"#,
+    ] {
+        let (status, body) = house.redrive_all(filter).await;
+        assert_eq!((status, &body["type"]), (400, &json!("urn:onceproof:problem:bad-filter")), "{filter}");
+    }
+    for query in ["?errorContain=404", "?limit=0", "?limit=x", "?diedAfter=x"] {
+        assert_eq!(house.listed(query).await.0, 400, "{query}");
+    }
+    let url = house.url("/admin/dead-letters/redrive");
+    let response = house.client.post(url).bearer_auth("secret").body("{}").send().await.unwrap();
+    assert_eq!(response.status(), 401, "a tenant is no operator");
+    assert_eq!(house.dead_letters().await.len(), 2);
 }

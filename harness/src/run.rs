@@ -135,12 +135,13 @@ pub fn prepare_with(plan: &Plan, mutant: Option<&Mutant>) -> Result<Staged, RunE
             let (policies, ability) = (policies(plan, planted.fields())?, ability(plan, retention_ms));
             let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());
             let gateway = gateway.planted(Arc::clone(&planted)).hinted(scenario.world.redis);
+            let subscribers = &scenario.world.subscribers;
             if receives_as_zap {
                 // Of what the provider delivers, only statuses are the gateway's own business.
                 let has_statuses = scenario.steps.iter().any(|step| step.status.is_some());
-                Box::new(Zap::new(Arc::clone(&stage), gateway.receiving(has_statuses)))
+                Box::new(Zap::new(Arc::clone(&stage), gateway.receiving(has_statuses, subscribers)))
             } else {
-                Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery)))
+                Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery), subscribers))
             }
         }
     };

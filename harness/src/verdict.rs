@@ -11,6 +11,9 @@ use crate::history::{Event, History};
 use crate::invariants::{self, Kind, Ruling};
 use crate::plan::Expectation;
 
+/// Where the answers to a redrive by a filter stand, which is of no one operation.
+pub const DEAD_LETTERS: &str = "dead-letters";
+
 /// What one invariant rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Judged {
@@ -36,8 +39,11 @@ pub struct Verdict {
     /// What each call of an operation came to, in order: `200`, `200 replay`, `504 outcome-unknown`, `none timeout`;
     /// among the calls, in the order of time, look-ups, such as `look-up 200 sent`, what an operator was told, such
     /// as `resolve 409 too-early`, and what a status of its message was answered with, such as `delivered 200`. A
-    /// delivery of an event is a call of the event.
+    /// delivery of an event is a call of the event; what became of a redrive by a filter stands under
+    /// [`DEAD_LETTERS`], such as `redrive 200 2 back, 0 too old`.
     pub answers: BTreeMap<String, Vec<String>>,
+    /// Why each event is a dead letter at the end, by its name.
+    pub dead: BTreeMap<String, String>,
     /// Faults of the plan that never struck.
     pub idle_faults: Vec<u32>,
     /// Whether any effect, any answer or any claim was observed.
@@ -84,6 +90,7 @@ pub fn judge(history: &History) -> Verdict {
         unknown: unknown(history),
         effects: effects.map(|(op, n)| (op.to_owned(), n)).collect(),
         answers: answers(history),
+        dead: dead(history),
         idle_faults: idle_faults(history),
         observed: history.entries.iter().any(|entry| {
             let granted = matches!(entry.event, Event::Store { granted: Some(_), .. });
@@ -117,6 +124,12 @@ fn answers(history: &History) -> BTreeMap<String, Vec<String>> {
     let mut about: BTreeMap<u32, String> = BTreeMap::new();
     for entry in &history.entries {
         let (op, call, said) = match &entry.event {
+            Event::RedriveAll { status, redriven, too_old, problem, .. } => {
+                let counts = status.map(|_| format!("{redriven} back, {too_old} too old"));
+                let said = words("redrive ", *status, &[problem.as_deref(), counts.as_deref()]);
+                answers.entry(DEAD_LETTERS.to_owned()).or_default().push(said);
+                continue;
+            }
             Event::Request { op, call, .. } | Event::Delivery { op, call, .. } => {
                 if let Event::Delivery { status: Some(status), .. } = &entry.event {
                     about.insert(*call, format!("{status} "));
@@ -167,6 +180,14 @@ fn words(what: &str, status: Option<u16>, more: &[Option<&str>]) -> String {
         words.push_str(word);
     }
     words
+}
+
+fn dead(history: &History) -> BTreeMap<String, String> {
+    let letters = history.entries.iter().filter_map(|entry| match &entry.event {
+        Event::DeadLetter { op, why } => Some((op.clone(), why.clone())),
+        _ => None,
+    });
+    letters.collect()
 }
 
 fn idle_faults(history: &History) -> Vec<u32> {
@@ -240,6 +261,9 @@ impl Verdict {
         for (op, answers) in expected.answers.iter().flatten() {
             differences.extend(self.other_answer(op, answers));
         }
+        if let Some(dead) = &expected.dead {
+            differences.extend(self.other_dead(dead));
+        }
         differences.extend(expected.unknown.and_then(|unknown| self.other_unknown(unknown)));
         differences
     }
@@ -285,6 +309,21 @@ impl Verdict {
         };
         let (number, expected, found) = (at + 1, or_nothing(expected), or_nothing(found));
         Some(format!("expected answer {number} of {op} to be {expected}, found {found}"))
+    }
+
+    fn other_dead(&self, expected: &BTreeMap<String, String>) -> Vec<String> {
+        let ops: BTreeSet<&String> = expected.keys().chain(self.dead.keys()).collect();
+        let said = |why: Option<&String>| why.map_or("none".to_owned(), |why| format!("\"{why}\""));
+        let mut differences = Vec::new();
+        for op in ops {
+            let (expected, found) = (expected.get(op), self.dead.get(op));
+            if expected != found {
+                let (expected, found) = (said(expected), said(found));
+                differences
+                    .push(format!("expected the dead letter of {op} to say {expected}, found {found}"));
+            }
+        }
+        differences
     }
 
     fn other_unknown(&self, expected: u32) -> Option<String> {
@@ -483,6 +522,27 @@ mod tests {
                 "expected a to act 0 times, found 2",
                 "expected b to act once, found 0",
                 "expected 0 unknown, found 1: k7",
+            ]
+        );
+    }
+
+    #[test]
+    fn dead_letters_are_compared_where_they_are_said() {
+        let verdict = judge(&sent().dead_letter("b").dead_letter("c").end().history());
+        let differences = |dead: Option<&[(&str, &str)]>| {
+            let said = |(op, why): &(&str, &str)| ((*op).to_owned(), (*why).to_owned());
+            let dead = dead.map(|dead| dead.iter().map(said).collect());
+            verdict.differences(&Expectation { dead, ..Expectation::default() })
+        };
+        assert_eq!(differences(None), Vec::<String>::new());
+        let why = verdict.dead["b"].as_str();
+        assert_eq!(differences(Some(&[("b", why), ("c", why)])), Vec::<String>::new());
+        assert_eq!(
+            differences(Some(&[("a", "x"), ("b", "x")])),
+            [
+                "expected the dead letter of a to say \"x\", found none".to_owned(),
+                format!("expected the dead letter of b to say \"x\", found \"{why}\""),
+                format!("expected the dead letter of c to say none, found \"{why}\""),
             ]
         );
     }

@@ -163,6 +163,48 @@ fn the_sender_has_to_end_its_steps() {
     );
 }
 
+#[test]
+fn a_redrive_means_one_letter_or_a_filter() {
+    let letter = r#"redrive = { op = "b-2" }"#;
+    spoil(letter, "redrive = {}", "nothing is brought back", "`filter = {}` means all");
+    spoil(
+        letter,
+        r#"redrive = { op = "b-2", filter = {} }"#,
+        "`op` and `filter` contradict each other",
+        "leave one out",
+    );
+    spoil(letter, "redrive = { filter = { limit = 501 } }", "`limit` is 501", "it may be 1 to 500");
+}
+
+#[test]
+fn subscribers_have_names_of_their_own() {
+    let world = r#"abilities = ["opaque"]"#;
+    let with = |subscribers: &str| format!("{world}\nsubscribers = {subscribers}");
+    spoil(world, &with("[]"), "the number of subscribers is 0", "it may be 1 to 5");
+    spoil(world, &with(r#"["a", "a"]"#), "`a` is named twice", "leave the second one out");
+    spoil(
+        r#"profiles = ["strict"]"#,
+        "profiles = [\"strict\", \"meta-redis\"]\nsubscribers = [\"reply\", \"team\"]",
+        "`meta-redis` has no subscriber but `reply`",
+        "leave `subscribers` out",
+    );
+    spoil(world, &with(r#"["Team"]"#), "`Team` cannot name an operation", "lower-case letters");
+    spoil(world, &with(r#"["gateway"]"#), "`gateway` is the gateway itself", "who acts on messages");
+}
+
+#[test]
+fn what_a_subscriber_does_is_an_operation_of_its_own() {
+    let world = r#"abilities = ["opaque"]"#;
+    let source = GOOD.replace(world, &format!("{world}\nsubscribers = [\"reply\", \"team\"]"));
+    let good = source.replace("oi-1 = 1,", "oi-1 = 1, \"oi-1@team\" = 1,");
+    assert!(Scenario::parse("x.toml", &good).is_ok());
+    let wrong = source.replace("oi-1 = 1,", "\"oi-1@crm\" = 1,");
+    let error = Scenario::parse("x.toml", &wrong).expect_err("nobody's");
+    assert_eq!(error.to_string(), "no step sends `oi-1@crm`");
+    let line = wrong[..wrong.find("oi-1@crm").expect("it is there")].matches('\n').count() + 1;
+    assert_eq!(error.line(), Some(line));
+}
+
 /// A good file for text B's receiver, which each call spoils in one place.
 #[track_caller]
 fn spoil_for_zap(bad: &str, message: &str, help: &str) {

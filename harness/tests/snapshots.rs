@@ -51,6 +51,20 @@ fn page(scenario: &Scenario, plans: &[Plan]) -> String {
     text
 }
 
+/// Nobody reads ten thousand rows: of so many, the first and the last are told.
+fn readable(timeline: &str) -> String {
+    const ROWS_MAX: usize = 2_000;
+    const FIRST: usize = 100;
+    const LAST: usize = 50;
+    let rows: Vec<&str> = timeline.lines().collect();
+    if rows.len() <= ROWS_MAX {
+        return timeline.to_owned();
+    }
+    let (first, last) = (&rows[..FIRST], &rows[rows.len() - LAST..]);
+    let left_out = format!("⋮ {} rows are left out", rows.len() - FIRST - LAST);
+    [first, &[left_out.as_str()], last].concat().join("\n") + "\n"
+}
+
 fn name(plan: &Plan) -> String {
     match plan.variant.as_str() {
         "" => plan.ability().name().into(),
@@ -67,7 +81,7 @@ fn section(plan: &Plan, outcome: &Outcome, whole: bool) -> String {
         let _ = writeln!(text, "  because {because}");
     }
     if whole {
-        let _ = writeln!(text, "\n{}", timeline(&outcome.history));
+        let _ = writeln!(text, "\n{}", readable(&timeline(&outcome.history)));
     }
     text
 }

@@ -11,7 +11,7 @@ use std::{
 use onceproof_gateway::{
     gateway::GatewayConfig,
     http::Instance,
-    inbound::{Endpoint, Inbound, Scheme},
+    inbound::{Endpoint, Inbound, Scheme, Subscriber},
     policy::{Policy, PolicyError},
     provider::{Ability, ProviderConfig},
     spool::Spool,
@@ -79,6 +79,19 @@ struct Webhook {
     verify_token_env: Option<Spanned<String>>,
     /// Which instance answers.
     instance: String,
+    /// Who acts on what comes in; without any, it is answered.
+    #[serde(default, rename = "subscriber")]
+    subscribers: Vec<Spanned<Acts>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Acts {
+    name: String,
+    /// Whom it writes to; whoever wrote, where it is not said.
+    to: Option<String>,
+    /// What comes before the text.
+    lead: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -239,10 +252,35 @@ fn webhooks(
             scheme: scheme(&webhook.scheme)?,
             secret: secret.ok_or_else(|| Mistake::at(&place, "expected `secret` or `secret_env`"))?,
             verify_token: token(webhook.verify_token, webhook.verify_token_env, environment)?,
+            subscribers: subscribers(webhook.subscribers)?,
             instance: webhook.instance,
         });
     }
     Ok(endpoints)
+}
+
+fn subscribers(all: Vec<Spanned<Acts>>) -> Result<Vec<Subscriber>, Mistake> {
+    if all.is_empty() {
+        return Ok(vec![Subscriber::reply()]);
+    }
+    let mut subscribers: Vec<Subscriber> = Vec::new();
+    for acts in all {
+        let place = Spanned::new(acts.span(), ());
+        let Acts { name, to, lead } = acts.into_inner();
+        if !is_plain(&name) || name == Subscriber::GATEWAY || subscribers.iter().any(|it| it.name == name) {
+            let what = "expected one subscriber of this `name`, of 1 to 64 letters, digits, `-` or `_`, and not `gateway`";
+            return Err(Mistake::at(&place, what));
+        }
+        if to.as_ref().is_some_and(String::is_empty) {
+            return Err(Mistake::at(&place, "expected a recipient in `to`, or none to answer whoever wrote"));
+        }
+        if subscribers.len() == Subscriber::MOST {
+            return Err(Mistake::at(&place, format!("expected at most {} subscribers", Subscriber::MOST)));
+        }
+        let lead = lead.unwrap_or_else(|| Subscriber::reply().lead);
+        subscribers.push(Subscriber { name, to, lead });
+    }
+    Ok(subscribers)
 }
 
 fn scheme(name: &Spanned<String>) -> Result<Scheme, Mistake> {
@@ -331,6 +369,7 @@ instance = "loja-1"
         assert_eq!(config.gateway.policy.name, "strict");
         assert_eq!(config.gateway.instances[0].tokens, ["secret", "other"]);
         assert_eq!(config.gateway.inbound.as_ref().unwrap().endpoints[0].scheme, Scheme::Hub);
+        assert_eq!(config.gateway.inbound.as_ref().unwrap().endpoints[0].subscribers, [Subscriber::reply()]);
         let printed = format!("{config:?}");
         assert!(!printed.contains("signs"), "{printed}");
         assert!(!printed.contains("\"secret\"") && !printed.contains("\"other\""), "{printed}");
@@ -350,6 +389,20 @@ instance = "loja-1"
             ("[provider]", "[policy]\nlease = \"1 parsec\"\n[provider]", 4, "`lease`: not a period"),
             ("[provider]", "[policy]\nskew = \"1s\"\nleese = \"1s\"\n[provider]", 5, "unknown field `leese`"),
             ("store =", "profile = \"zip\"\nstore =", 2, "known are strict"),
+            ("\"signs\"", "\"signs\"\nsubscriber = [{ nam = \"a\" }]", 16, "unknown field `nam`"),
+            ("\"signs\"", "\"signs\"\nsubscriber = [{ name = \"gateway\" }]", 16, "and not `gateway`"),
+            (
+                "\"signs\"",
+                "\"signs\"\nsubscriber = [{ name = \"a\" }, { name = \"a\" }]",
+                16,
+                "expected one subscriber",
+            ),
+            (
+                "\"signs\"",
+                "\"signs\"\nsubscriber = [{ name = \"a\", to = \"\" }]",
+                16,
+                "expected a recipient",
+            ),
         ] {
             let text = GOOD.replace(from, to);
             let mistake = parse_text(&text).unwrap_err();

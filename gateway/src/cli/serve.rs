@@ -1,6 +1,6 @@
 //! `serve`: the gateway on this host's sockets and disk.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use onceproof_gateway::{
     gateway::{GatewayConfig, run_until},
@@ -20,9 +20,6 @@ use super::{
     check_config::Report,
     config::{Config, Redis},
 };
-
-/// How long requests in hand may take to be answered once the gateway is told to stop.
-const DRAIN_PATIENCE: Duration = Duration::from_secs(30);
 
 /// Serves until SIGTERM or SIGINT. Prints the address, so that port 0 can be asked for.
 pub fn serve(config: Config) -> Result<(), Failure> {
@@ -56,10 +53,7 @@ async fn serve_on(config: Config) -> Result<(), Failure> {
         _ = terminate.recv() => {}
     }
     stop.send_replace(true);
-    match tokio::time::timeout(DRAIN_PATIENCE, gateway).await {
-        Ok(ended) => ended.map_err(running)?.map_err(running),
-        Err(_) => Ok(()),
-    }
+    gateway.await.map_err(running)?.map_err(running)
 }
 
 /// Webhooks that ask a Redis first, if there is one.

@@ -1,6 +1,7 @@
 //! The operator's routes: what is unknown, and settling it by their word; what is dead, and redriving it.
 
 mod dead_letters;
+mod filter;
 
 use std::{
     sync::Arc,

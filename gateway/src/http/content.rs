@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{
     HeaderMap, StatusCode,
     header::{CONTENT_LENGTH, CONTENT_TYPE},
 };
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use serde_json::Value;
 
 use super::{
@@ -25,6 +25,9 @@ const BODY_PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long a form may take to arrive: 75 MiB at 2 Mbit/s.
 const FORM_PATIENCE: Duration = Duration::from_secs(315);
+
+/// The most that is read of a body beyond its limit.
+const DROPPED_MAX: usize = 16 * 1024 * 1024;
 
 /// The content of a request.
 pub(super) struct Content {
@@ -72,15 +75,27 @@ pub(super) fn is_form(headers: &HeaderMap) -> bool {
 
 /// Reads a body of at most `limit` bytes.
 pub(crate) async fn whole(world: &dyn World, limit: usize, body: Body) -> Result<Bytes, Problem> {
-    let whole = Limited::new(body, limit).collect();
-    match within(world, BODY_PATIENCE, whole).await {
-        Some(Ok(body)) => Ok(body.to_bytes()),
-        Some(Err(error)) if error.is::<LengthLimitError>() => {
-            Err(too_large(format!("the body is over {limit} bytes")))
-        }
+    match within(world, BODY_PATIENCE, gather(limit, body)).await {
+        Some(Ok(Some(body))) => Ok(body),
+        Some(Ok(None)) => Err(too_large(format!("the body is over {limit} bytes"))),
         Some(Err(error)) => Err(Problem::new(StatusCode::BAD_REQUEST, "bad-body", error)),
         None => Err(late()),
     }
+}
+
+/// The bytes, or none where they are too many. What is over the limit is read and dropped, within reason: a sender that writes
+/// all before it reads would hear of a reset, and deliver the same again.
+async fn gather(limit: usize, mut body: Body) -> Result<Option<Bytes>, axum::Error> {
+    let (mut gathered, mut dropped) = (BytesMut::new(), 0);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        match dropped {
+            0 if gathered.len() + data.len() <= limit => gathered.extend_from_slice(&data),
+            0..DROPPED_MAX => dropped += data.len(),
+            _ => break,
+        }
+    }
+    Ok((dropped == 0).then(|| gathered.freeze()))
 }
 
 fn refused(error: &FormError) -> Problem {

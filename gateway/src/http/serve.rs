@@ -13,7 +13,10 @@ use hyper_util::{rt::TokioIo, service::TowerToHyperService};
 use tokio::sync::watch;
 
 use super::idle::Activity;
-use crate::world::{BoxIo, Listener, SharedWorld};
+use crate::{
+    shutdown::told,
+    world::{BoxIo, Listener, SharedWorld},
+};
 
 /// The longest head of a request, in bytes, its line and headers together.
 const MAX_HEAD: usize = 32 * 1024;
@@ -73,7 +76,7 @@ where
     loop {
         let io = tokio::select! {
             biased;
-            () = stopped(&mut stop) => break,
+            () = told(&mut stop) => break,
             io = listener.accept() => io?,
         };
         let open = connections.subscribe();
@@ -86,13 +89,6 @@ where
     drop(listener);
     connections.closed().await;
     Ok(())
-}
-
-/// Ready once the service is to stop; never, where nobody can say so any more.
-async fn stopped(stop: &mut watch::Receiver<bool>) {
-    if stop.wait_for(|stop| *stop).await.is_err() {
-        std::future::pending().await
-    }
 }
 
 async fn serve_connection<S>(world: SharedWorld, io: BoxIo, site: S, mut stop: watch::Receiver<bool>)
@@ -127,7 +123,7 @@ where
         // A broken connection is the peer's to notice.
         _ = connection.as_mut() => return,
         () = activity.idle(&*world) => return,
-        () = stopped(&mut stop) => {}
+        () = told(&mut stop) => {}
     }
     connection.as_mut().graceful_shutdown();
     tokio::select! {

@@ -14,6 +14,7 @@ use crate::{
     gateway::{Parts, assemble},
     policy::Policy,
     provider::{Ability, ProviderConfig},
+    shutdown::Shutdown,
     spool::Spool,
     testing::{Behaviour, Fault, FaultyStore, TestProvider, TestWorld},
 };
@@ -57,7 +58,7 @@ impl House {
         let policy = Policy::profile("strict").unwrap();
         let Parts { protocol, sweeper, work_alarm: _ } =
             assemble(world, Arc::new(FaultyStore::new(faults)), policy, config);
-        tokio::spawn(sweeper.run());
+        tokio::spawn(sweeper.run(Shutdown::never()));
         let instances = ["loja-1", "loja-2"].map(|id| {
             let tokens = vec![format!("token of {id}")];
             Instance { id: id.into(), tokens, phone_number_id: "4711".into() }

@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use super::Subscriber;
 use crate::hint::{NoHint, SharedHint};
 
 /// How a sender signs the raw bytes of a webhook (W2).
@@ -29,6 +30,8 @@ pub struct Endpoint {
     pub verify_token: Option<String>,
     /// The instance that answers what comes in here.
     pub instance: String,
+    /// Who acts on its messages, each on its own: at least one, at most [`Subscriber::MOST`], with names that differ.
+    pub subscribers: Vec<Subscriber>,
 }
 
 // Secrets are never printed.
@@ -39,6 +42,7 @@ impl fmt::Debug for Endpoint {
             .field("provider", &self.provider)
             .field("scheme", &self.scheme)
             .field("instance", &self.instance)
+            .field("subscribers", &self.subscribers)
             .finish_non_exhaustive()
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::{
-    Endpoint,
+    Endpoint, Subscriber,
     event::{self, Event, Known},
 };
 use crate::{
@@ -12,10 +12,7 @@ use crate::{
     store::{EventKey, Item},
 };
 
-/// Who acts on an event. There is one: the reply.
-const SUBSCRIBER: &str = "reply";
-
-/// The most items of one delivery: its transaction is one frame to the store.
+/// The most jobs of one delivery: its transaction is one frame to the store.
 pub(super) const MOST_ITEMS: usize = 5_000;
 
 /// Why a delivery is refused whole.
@@ -25,11 +22,12 @@ pub(super) enum EnvelopeError {
     #[error("{0}")]
     Bad(&'static str),
     /// It is over [`MOST_ITEMS`].
-    #[error("a delivery has at most {MOST_ITEMS} items")]
+    #[error("a delivery has at most {MOST_ITEMS} items, counted for each subscriber")]
     TooMany,
 }
 
-/// The items of a delivery. In a batch a bad one is dead on arrival; the only event of an envelope refuses it.
+/// The items of a delivery: a message once for each subscriber, anything else once. In a batch a bad one is dead on arrival; the only event of an envelope refuses it, and so does a
+/// batch of nothing: a 200 would say that something is owned.
 ///
 /// Where the provider echoes, a status that bears our reference is one more item, of that reference: the proof waits for
 /// its record on its own, and the status does not wait with it.
@@ -45,13 +43,14 @@ pub(super) fn open(
             Some(_) => return Err(EnvelopeError::Bad("`entry` is an array")),
             None => {
                 let known = event::single(body, header).map_err(EnvelopeError::Bad)?;
-                vec![good(endpoint, known)]
+                good(endpoint, known)
             }
         },
         _ => return Err(EnvelopeError::Bad("an event is a JSON object")),
     };
     match items.len() {
-        0..=MOST_ITEMS => Ok(items),
+        0 => Err(EnvelopeError::Bad("a batch has an event")),
+        1..=MOST_ITEMS => Ok(items),
         _ => Err(EnvelopeError::TooMany),
     }
 }
@@ -65,7 +64,7 @@ fn batch(endpoint: &Endpoint, entries: &[Value], is_echoing: bool) -> Vec<Item> 
                     take_change(endpoint, change, &mut items);
                     let statuses = change["value"]["statuses"].as_array().filter(|_| is_echoing);
                     let echoes = statuses.into_iter().flatten().filter_map(event::echo);
-                    items.extend(echoes.map(|known| good(endpoint, known)));
+                    items.extend(echoes.flat_map(|known| good(endpoint, known)));
                 }
             }
             None => items.push(bad(endpoint, entry, "an entry has an array of `changes`")),
@@ -92,35 +91,41 @@ fn take_all(
 ) {
     match values {
         Value::Null => {}
-        Value::Array(values) => items.extend(values.iter().map(|value| match read(value) {
+        Value::Array(values) => items.extend(values.iter().flat_map(|value| match read(value) {
             Ok(known) => good(endpoint, known),
-            Err(why) => bad(endpoint, value, why),
+            Err(why) => vec![bad(endpoint, value, why)],
         })),
         other => items.push(bad(endpoint, other, "`messages` and `statuses` are arrays")),
     }
 }
 
-fn good(endpoint: &Endpoint, Known { id, item, event }: Known) -> Item {
-    Item { key: key(endpoint, id, item), payload: payload(&event), error: None }
+fn good(endpoint: &Endpoint, Known { id, item, event }: Known) -> Vec<Item> {
+    let item = |subscriber: &str, event: &Event| {
+        let key = key(endpoint, id.clone(), item.clone(), subscriber);
+        Item { key, payload: json!(event).to_string(), error: None }
+    };
+    match &event {
+        Event::Message(message) => {
+            let subscribers = endpoint.subscribers.iter();
+            subscribers.map(|it| item(&it.name, &Event::Message(message.of(it)))).collect()
+        }
+        event => vec![item(Subscriber::GATEWAY, event)],
+    }
 }
 
 /// A bad item is known by its content: redelivered, it is not a second dead letter (W3).
 fn bad(endpoint: &Endpoint, value: &Value, why: &str) -> Item {
     let payload = value.to_string();
     let id = hex::encode(&Sha256::digest(&payload));
-    Item { key: key(endpoint, id, "bad".into()), payload, error: Some(why.to_owned()) }
+    Item { key: key(endpoint, id, "bad".into(), Subscriber::GATEWAY), payload, error: Some(why.to_owned()) }
 }
 
-fn key(endpoint: &Endpoint, event_id: String, item: String) -> EventKey {
+fn key(endpoint: &Endpoint, event_id: String, item: String, subscriber: &str) -> EventKey {
     EventKey {
         provider: endpoint.provider.clone(),
         endpoint: endpoint.instance.clone(),
         event_id,
         item,
-        subscriber: SUBSCRIBER.into(),
+        subscriber: subscriber.into(),
     }
-}
-
-fn payload(event: &Event) -> String {
-    json!(event).to_string()
 }

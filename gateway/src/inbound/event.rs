@@ -3,6 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::{
+    Subscriber,
+    subscriber::{is_received, received},
+};
 use crate::store::{Delivery, StatusUpdate};
 
 /// The longest id, in bytes.
@@ -34,6 +38,24 @@ pub(crate) struct Message {
     pub(crate) from: String,
     /// Its text.
     pub(crate) text: String,
+    /// Whom the subscriber writes to, where it is not whoever wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) to: Option<String>,
+    /// What the subscriber writes before the text.
+    #[serde(default = "received", skip_serializing_if = "is_received")]
+    pub(crate) lead: String,
+}
+
+impl Message {
+    fn new(from: &str, text: &str) -> Self {
+        Self { from: from.to_owned(), text: text.to_owned(), to: None, lead: received() }
+    }
+
+    /// As this subscriber acts on it. What it does is written down with the event: a release in which it does something
+    /// else changes nothing about what was owned before.
+    pub(super) fn of(&self, subscriber: &Subscriber) -> Self {
+        Self { to: subscriber.to.clone(), lead: subscriber.lead.clone(), ..self.clone() }
+    }
 }
 
 /// An event and the id under which it is known.
@@ -51,7 +73,7 @@ pub(super) fn message(value: &Value) -> Result<Known, &'static str> {
             return Err("a message of type `text` has a `text.body`");
         }
         (Some(from), text) => match text["body"].as_str() {
-            Some(text) => Event::Message(Message { from: from.to_owned(), text: text.to_owned() }),
+            Some(text) => Event::Message(Message::new(from, text)),
             None => Event::Other,
         },
         (None, _) => return Err("a message says whom it is `from`"),
@@ -94,7 +116,7 @@ pub(super) fn single(value: &Value, header: Option<&str>) -> Result<Known, &'sta
     let body = if payload.is_object() { payload } else { value };
     let text = body["text"].as_str().or_else(|| body["text"]["body"].as_str());
     let event = match (body["from"].as_str(), text) {
-        (Some(from), Some(text)) => Event::Message(Message { from: from.to_owned(), text: text.to_owned() }),
+        (Some(from), Some(text)) => Event::Message(Message::new(from, text)),
         _ => Event::Other,
     };
     Ok(Known { id, item: "event".into(), event })

@@ -8,10 +8,12 @@ mod handshake;
 mod receiver;
 mod routes;
 mod signature;
+mod subscriber;
 #[cfg(test)]
 mod tests;
 
 pub use config::{Endpoint, Inbound, Scheme};
+pub use subscriber::Subscriber;
 
 pub(crate) use event::{Event, Message};
 pub(crate) use receiver::Receiver;

@@ -9,12 +9,12 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use super::{
-    Endpoint, Inbound, Scheme,
+    Endpoint, Inbound, Scheme, Subscriber,
     envelope::{self, EnvelopeError},
     signature,
 };
 use crate::{
-    hex,
+    fingerprint, hex,
     hint::SharedHint,
     http::Problem,
     ledger::Ledger,
@@ -100,7 +100,8 @@ fn read(
     is_echoing: bool,
 ) -> Result<Vec<Item>, Problem> {
     let bad = |why: &dyn ToString| Problem::new(StatusCode::BAD_REQUEST, "bad-event", why.to_string());
-    let value: Value = serde_json::from_slice(body).map_err(|error| bad(&error))?;
+    // Of two members with one name nobody knows which was meant.
+    let value = fingerprint::parse(body).map_err(|error| bad(&error))?;
     // Only a header that is signed may name an event.
     let header = match endpoint.scheme {
         Scheme::StandardWebhooks => signature::only(headers, signature::STANDARD_ID),
@@ -112,10 +113,18 @@ fn read(
     })
 }
 
-/// One hint for one delivery: a redelivery has the same bytes, whatever its signature.
+/// One hint for one delivery: a redelivery has the same bytes, whatever its signature. It speaks for these subscribers alone:
+/// to one that was added since, the database has to say whether the event is known.
 fn hint_key(endpoint: &Endpoint, body: &Bytes) -> String {
-    let Endpoint { provider, instance, .. } = endpoint;
-    format!("webhook:{provider}:{instance}:{}", hex::encode(&Sha256::digest(body)))
+    let Endpoint { provider, instance, subscribers, .. } = endpoint;
+    let mut digest = Sha256::new();
+    for Subscriber { name, .. } in subscribers {
+        digest.update((name.len() as u64).to_be_bytes());
+        digest.update(name);
+    }
+    digest.update(u64::MAX.to_be_bytes());
+    digest.update(body);
+    format!("webhook:{provider}:{instance}:{}", hex::encode(&digest.finalize()))
 }
 
 /// 503: the sender keeps it, and delivers it again.

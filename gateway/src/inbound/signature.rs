@@ -120,7 +120,7 @@ mod tests {
 
     fn endpoint(scheme: Scheme, secret: &str) -> Endpoint {
         let (provider, instance, secret) = ("p".to_owned(), "loja-1".to_owned(), secret.to_owned());
-        Endpoint { provider, scheme, secret, verify_token: None, instance }
+        Endpoint { provider, scheme, secret, verify_token: None, instance, subscribers: Vec::new() }
     }
 
     fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {

@@ -16,7 +16,7 @@ use http::{HeaderMap, Response};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use super::{Endpoint, Inbound, Receiver, Scheme};
+use super::{Endpoint, Inbound, Receiver, Scheme, Subscriber};
 use crate::{
     gateway::{Parts, assemble},
     hex,
@@ -58,22 +58,38 @@ struct House {
 
 impl House {
     fn build(hangs: bool, ability: Ability, faults: &[(&'static str, Fault)]) -> Self {
-        let world = Arc::new(TestWorld::new(1, TestProvider::new()));
         let store = Arc::new(FaultyStore::new(faults));
+        let hint = Arc::new(TestHint { hangs, ..TestHint::default() });
+        Self::over(store, hint, ability, vec![Subscriber::reply()])
+    }
+
+    fn over(
+        store: Arc<FaultyStore>,
+        hint: Arc<TestHint>,
+        ability: Ability,
+        subscribers: Vec<Subscriber>,
+    ) -> Self {
+        let world = Arc::new(TestWorld::new(1, TestProvider::new()));
         let policy = Policy::profile("strict").unwrap();
         let config = ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "t".into(), ability };
         let Parts { protocol, .. } = assemble(world.clone(), store.clone(), policy, config);
-        let hint = Arc::new(TestHint { hangs, ..TestHint::default() });
         let endpoint = Endpoint {
             provider: "meta".into(),
             scheme: Scheme::Hub,
             secret: "s".into(),
             verify_token: None,
             instance: "loja-1".into(),
+            subscribers,
         };
         let inbound = Inbound { endpoints: vec![endpoint], hint: hint.clone() };
         let receiver = Receiver::new(world, protocol.ledger, protocol.policy, inbound);
         Self { receiver, store, hint, ability }
+    }
+
+    /// The next release over the same store and hint, in which one more acts.
+    fn with_another(&self) -> Self {
+        let team = Subscriber { name: "team".into(), to: Some("55".into()), lead: String::new() };
+        Self::over(self.store.clone(), self.hint.clone(), self.ability, vec![Subscriber::reply(), team])
     }
 
     fn with(faults: &[(&'static str, Fault)]) -> Self {
@@ -161,4 +177,40 @@ async fn only_an_echoing_provider_has_its_echoes_heard() {
         let house = House::build(false, ability, &[]);
         assert_eq!(house.deliver(&envelope).await.unwrap(), expected, "{:?}", house.ability);
     }
+}
+
+fn message(id: &str) -> Value {
+    json!({ "id": id, "from": "5511999990001", "text": { "body": "oi" } })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_is_once_everybodys_and_what_is_no_message_is_nobodys() {
+    let house = House::with(&[]).with_another();
+    let statuses = [json!({ "id": "m", "status": "sent" })];
+    let value =
+        json!({ "messages": [message("1"), message("2"), json!({ "id": "3" })], "statuses": statuses });
+    let envelope = json!({ "entry": [{ "changes": [{ "value": value }] }] });
+    let told = house.deliver(&envelope).await.unwrap();
+    assert_eq!(told, json!({ "status": "owned", "new": 5, "known": 0, "dead": 1 }));
+    let first = house.deliver(&message("1")).await.unwrap();
+    assert_eq!(first, owned(2, 0), "of another kind of envelope");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hint_speaks_for_the_subscribers_that_there_were() {
+    let house = House::with(&[]);
+    assert_eq!(house.deliver(&message("1")).await.unwrap(), owned(1, 0));
+    let next = house.with_another();
+    assert_eq!(next.deliver(&message("1")).await.unwrap(), owned(1, 1), "the new one has to hear of it");
+    for house in [house, next] {
+        assert_eq!(house.deliver(&message("1")).await.unwrap(), json!({ "status": "known" }));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_hint_that_no_commit_confirmed_is_not_set_for_anybody() {
+    let house = House::with(&[("receive", Fault::AnswerLost)]).with_another();
+    assert_eq!(house.refused(&message("1")).await, 503);
+    assert!(!house.is_marked());
+    assert_eq!(house.deliver(&message("1")).await.unwrap(), owned(0, 2));
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Ledger;
 use crate::{
     policy::as_ms,
-    store::{Command, Done, EventCommand, Failure, Item, Reply, StoreError, Ticket},
+    store::{Command, DeadFilter, Done, EventCommand, Failure, Item, Reply, StoreError, Ticket},
 };
 
 impl Ledger {
@@ -58,8 +58,14 @@ impl Ledger {
         self.event(EventCommand::Redrive { id, now_ms, oldest_ms }).await
     }
 
-    pub(crate) async fn list_dead(&self, limit: u32) -> Result<Reply, StoreError> {
-        self.event(EventCommand::ListDead { limit }).await
+    pub(crate) async fn redrive_all(&self, filter: DeadFilter, limit: u32) -> Result<Reply, StoreError> {
+        let now_ms = self.world.clock_ms();
+        let oldest_ms = now_ms.saturating_sub(as_ms(self.policy.redrive_window));
+        self.event(EventCommand::RedriveAll { filter, now_ms, oldest_ms, limit }).await
+    }
+
+    pub(crate) async fn list_dead(&self, filter: DeadFilter, limit: u32) -> Result<Reply, StoreError> {
+        self.event(EventCommand::ListDead { filter, limit }).await
     }
 
     async fn event(&self, command: EventCommand) -> Result<Reply, StoreError> {

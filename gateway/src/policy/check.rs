@@ -77,6 +77,18 @@ impl Policy {
                 ),
             ));
         }
+        let in_hand = self.caller_patience + self.provider_timeout + self.store_timeout;
+        if self.drain < in_hand {
+            findings.push(warned(
+                &["drain", "caller_patience", "provider_timeout", "store_timeout"],
+                format!(
+                    "a send in hand may take {}, and a gateway that is told to stop cuts it off after {}: it becomes \
+                     unknown (S10, W7)",
+                    plain(in_hand),
+                    plain(self.drain)
+                ),
+            ));
+        }
         if self.send_deadline.is_zero() {
             findings.push(refused(&["send_deadline"], "no first byte may ever leave (S10)"));
         }

@@ -13,6 +13,7 @@ use crate::{
     message, points,
     policy::Policy,
     provider::{Ability, ProviderConfig},
+    shutdown::Shutdown,
     store::{Slot, State},
     testing::{Behaviour, Fault, FaultyStore, TestProvider, TestWorld, body_of},
 };
@@ -91,7 +92,7 @@ fn gateway(world: Arc<TestWorld>, store: &Arc<FaultyStore>, ability: Ability) ->
     let config = ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
     let policy = Policy::profile("strict").unwrap();
     let Parts { protocol, sweeper, work_alarm: _ } = assemble(world, store.clone(), policy, config);
-    tokio::spawn(sweeper.run());
+    tokio::spawn(sweeper.run(Shutdown::never()));
     Arc::new(protocol)
 }
 

@@ -13,6 +13,7 @@ use crate::{
     message, points,
     policy::Policy,
     provider::{Ability, ProviderConfig},
+    shutdown::Shutdown,
     store::{Slot, State},
     testing::{Behaviour, Fault, FaultyStore, TestProvider, TestWorld, body_of},
 };
@@ -37,7 +38,7 @@ fn start(
 ) -> (Arc<Protocol>, tokio::task::JoinHandle<()>) {
     let config = ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
     let Parts { protocol, sweeper, work_alarm: _ } = assemble(world.clone(), store.clone(), policy, config);
-    (Arc::new(protocol), tokio::spawn(sweeper.run()))
+    (Arc::new(protocol), tokio::spawn(sweeper.run(Shutdown::never())))
 }
 
 impl House {

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Slot;
+use super::{DeadFilter, DeadLetter, Slot};
 
 /// What an event is unique in (W3): for each subscriber it acts once.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -173,8 +173,21 @@ pub enum EventCommand {
         /// What died before this time stays dead.
         oldest_ms: i64,
     },
-    /// List the dead letters, the oldest first. Reply: `Dead`.
+    /// Bring the dead rows of a filter back, each as `Redrive` does. Reply: `Redriven`.
+    RedriveAll {
+        /// Which.
+        filter: DeadFilter,
+        /// The asking host's clock.
+        now_ms: i64,
+        /// What died before this time stays dead.
+        oldest_ms: i64,
+        /// The most to bring back, the oldest first.
+        limit: u32,
+    },
+    /// List the dead letters of a filter, the oldest first. Reply: `Dead`.
     ListDead {
+        /// Which.
+        filter: DeadFilter,
         /// The most to list.
         limit: u32,
     },
@@ -210,6 +223,7 @@ impl EventCommand {
             Self::Complete { .. } => "complete",
             Self::Fail { .. } => "fail",
             Self::Redrive { .. } => "redrive",
+            Self::RedriveAll { .. } => "redrive-all",
             Self::ListDead { .. } => "list-dead",
         }
     }
@@ -221,7 +235,11 @@ impl EventCommand {
             Self::Heartbeat { ticket, .. } | Self::Complete { ticket, .. } | Self::Fail { ticket, .. } => {
                 Some(ticket.token)
             }
-            Self::Receive { .. } | Self::Lease { .. } | Self::Redrive { .. } | Self::ListDead { .. } => None,
+            Self::Receive { .. }
+            | Self::Lease { .. }
+            | Self::Redrive { .. }
+            | Self::RedriveAll { .. }
+            | Self::ListDead { .. } => None,
         }
     }
 }
@@ -252,6 +270,15 @@ pub enum EventReply {
     NotDead,
     /// It died too long ago.
     TooOld,
+    /// What became of the dead rows of a filter.
+    Redriven {
+        /// How many are ready again.
+        ready: u32,
+        /// How many stay dead, having died too long ago.
+        too_old: u32,
+        /// Whether there are more to bring back than were asked for.
+        is_cut: bool,
+    },
     /// The dead letters.
     Dead {
         /// The oldest first.
@@ -270,6 +297,7 @@ impl EventReply {
             Self::Leased { .. } => "leased",
             Self::NotDead => "not-dead",
             Self::TooOld => "too-old",
+            Self::Redriven { .. } => "redriven",
             Self::Dead { .. } => "dead",
         }
     }
@@ -291,23 +319,4 @@ pub enum Work {
         /// What the worker wrote.
         effect: Effect,
     },
-}
-
-/// What nobody tries any more (W8).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeadLetter {
-    /// Its id.
-    pub id: i64,
-    /// Whose row it is.
-    pub queue: Queue,
-    /// The stable id of the event or the effect.
-    pub about: String,
-    /// The row's content.
-    pub payload: String,
-    /// Why it was given up.
-    pub error: String,
-    /// When it died first.
-    pub died_ms: i64,
-    /// Attempts that were made.
-    pub attempts: u32,
 }

@@ -1,8 +1,9 @@
 //! What every store must do about events: every command, every fencing condition.
 
 use super::{
-    Answer, Command, DeadLetter, Delivery, Done, Effect, EventCommand, EventKey, EventReply, Failure, Item,
-    Queue, Reply, Slot, Sought, SqliteStore, StatusUpdate, StoredAnswer, Ticket, Waiting, Whose, Word, Work,
+    Answer, Command, DeadFilter, DeadLetter, Delivery, Done, Effect, EventCommand, EventKey, EventReply,
+    Failure, Item, Queue, Reply, Slot, Sought, SqliteStore, StatusUpdate, StoredAnswer, Ticket, Waiting,
+    Whose, Word, Work,
 };
 
 const LEASE_MS: i64 = 30_000;
@@ -66,9 +67,17 @@ impl Desk {
         self.ask(EventCommand::Redrive { id, now_ms, oldest_ms })
     }
 
+    /// How many came back, how many are too old, and whether there are more.
+    fn redrive_all(&mut self, filter: DeadFilter, oldest_ms: i64, limit: u32) -> (u32, u32, bool) {
+        match self.ask(EventCommand::RedriveAll { filter, now_ms: 1_000, oldest_ms, limit }) {
+            Reply::Event(EventReply::Redriven { ready, too_old, is_cut }) => (ready, too_old, is_cut),
+            other => panic!("not redriven: {other:?}"),
+        }
+    }
+
     /// Id, attempts and time of each dead letter.
     fn dead(&mut self) -> Vec<(i64, u32, i64)> {
-        match self.ask(EventCommand::ListDead { limit: 10 }) {
+        match self.ask(EventCommand::ListDead { filter: DeadFilter::default(), limit: 10 }) {
             Reply::Event(EventReply::Dead { letters, is_cut: false }) => {
                 letters.iter().map(|letter| (letter.id, letter.attempts, letter.died_ms)).collect()
             }
@@ -121,7 +130,7 @@ impl Desk {
     }
 
     fn due(&mut self) -> Option<i64> {
-        let list = Command::Event(EventCommand::ListDead { limit: 1 });
+        let list = Command::Event(EventCommand::ListDead { filter: DeadFilter::default(), limit: 1 });
         self.store.execute(&list).unwrap().next_work_ms
     }
 }
@@ -315,6 +324,73 @@ fn a_redrive_is_a_compare_and_set_on_the_same_row_and_not_of_what_is_too_old() {
     assert_eq!((desk.dead(), desk.redrive(1, 300, 0)), (vec![], Reply::Absent));
 }
 
+/// Three bad items of two subscribers, dead at 0, 10 and 20, and a send that was refused at 30.
+fn mortuary() -> Desk {
+    let mut desk = Desk::open();
+    let sending = desk.sending();
+    for (died_ms, id, subscriber, error) in
+        [(0, "a", "reply", "no id"), (10, "b", "crm", "no id"), (20, "c", "crm", "100%")]
+    {
+        let key = EventKey { subscriber: subscriber.into(), ..key(id) };
+        let bad = Item { key, error: Some(error.into()), ..item(id) };
+        assert_eq!(desk.receive(&[bad], died_ms), (0, 0, 1));
+    }
+    assert_eq!(desk.fail(sending, Failure::Bury, 30), Reply::Applied);
+    desk
+}
+
+#[test]
+fn a_filter_means_what_everything_in_it_is_true_of() {
+    let all = DeadFilter::default;
+    for (filter, expected) in [
+        (all(), vec![0, 10, 20, 30]),
+        (DeadFilter { provider: Some("meta".into()), ..all() }, vec![0, 10, 20, 30]),
+        (DeadFilter { provider: Some("met".into()), ..all() }, vec![]),
+        (DeadFilter { endpoint: Some("loja-2".into()), ..all() }, vec![]),
+        (DeadFilter { endpoint: Some("loja-1".into()), ..all() }, vec![0, 10, 20, 30]),
+        (DeadFilter { subscriber: Some("reply".into()), ..all() }, vec![0, 30]),
+        (DeadFilter { error_contains: Some("no".into()), ..all() }, vec![0, 10, 30]),
+        (DeadFilter { error_contains: Some("0%".into()), ..all() }, vec![20]),
+        (DeadFilter { error_contains: Some("%".into()), subscriber: Some("reply".into()), ..all() }, vec![]),
+        (DeadFilter { died_from_ms: Some(10), ..all() }, vec![10, 20, 30]),
+        (DeadFilter { died_from_ms: Some(10), died_before_ms: Some(30), ..all() }, vec![10, 20]),
+    ] {
+        let mut desk = mortuary();
+        let letters = match desk.ask(EventCommand::ListDead { filter: filter.clone(), limit: 10 }) {
+            Reply::Event(EventReply::Dead { letters, is_cut: false }) => letters,
+            other => panic!("no list: {other:?}"),
+        };
+        let died: Vec<i64> = letters.iter().map(|letter| letter.died_ms).collect();
+        assert_eq!(died, expected, "{filter:?}");
+        let found = u32::try_from(expected.len()).unwrap();
+        assert_eq!(desk.redrive_all(filter.clone(), 0, 10), (found, 0, false), "{filter:?}");
+        assert_eq!(desk.redrive_all(filter, 0, 10), (0, 0, false), "none comes back twice");
+        assert_eq!(desk.dead().len(), 4 - expected.len());
+    }
+}
+
+#[test]
+fn a_redrive_of_many_is_bounded_and_what_is_too_old_is_in_nobodys_way() {
+    let mut desk = mortuary();
+    let all = DeadFilter::default;
+    assert_eq!(desk.redrive_all(all(), 10, 2), (2, 1, true));
+    assert_eq!(desk.dead().iter().map(|(_, _, died_ms)| *died_ms).collect::<Vec<_>>(), [0, 30]);
+    let before = DeadFilter { died_before_ms: Some(5), ..all() };
+    assert_eq!(desk.redrive_all(before, 10, 2), (0, 1, false));
+    let later = DeadFilter { died_from_ms: Some(30), ..all() };
+    assert_eq!(desk.redrive_all(later, 31, 2), (0, 1, false), "died at 30, and that is too old");
+    assert_eq!(desk.redrive_all(all(), 10, 2), (1, 1, false));
+    // The row of the refused send is the one that it was.
+    let rows = desk.rows();
+    let row = rows.iter().find(|row| row.queue == Queue::Outbox).unwrap();
+    assert_eq!((row.about.as_str(), row.attempts, row.due_ms), ("e", 0, Some(1_000)));
+    let leased = std::iter::from_fn(|| desk.lease(1_000)).find_map(|(_, _, work)| match work {
+        Work::Send { effect } => Some(effect),
+        Work::Job { .. } => None,
+    });
+    assert_eq!(leased, Some(effect("e")), "with its key");
+}
+
 #[test]
 fn a_parked_send_wakes_whichever_way_its_record_is_settled() {
     type Way = fn(i64) -> Vec<Command>;
@@ -433,7 +509,8 @@ fn commands_and_answers_about_events_survive_the_wire_under_their_names() {
         EventCommand::Complete { ticket, now_ms: 1, expires_ms: 2, sweep_every_ms: 3, done },
         EventCommand::Fail { ticket, now_ms: 1, retry_ms: 2, failure, error: "e".into() },
         EventCommand::Redrive { id: 1, now_ms: 2, oldest_ms: 3 },
-        EventCommand::ListDead { limit: 1 },
+        EventCommand::RedriveAll { filter: DeadFilter::default(), now_ms: 1, oldest_ms: 2, limit: 3 },
+        EventCommand::ListDead { filter: DeadFilter::default(), limit: 1 },
     ] {
         let name = command.name();
         let json = serde_json::to_value(Command::Event(command.clone())).unwrap();
@@ -444,6 +521,9 @@ fn commands_and_answers_about_events_survive_the_wire_under_their_names() {
         id: 1,
         queue: Queue::Job,
         about: "a".into(),
+        provider: "meta".into(),
+        endpoint: "loja-1".into(),
+        subscriber: "reply".into(),
         payload: "{}".into(),
         error: "e".into(),
         died_ms: 2,
@@ -456,6 +536,7 @@ fn commands_and_answers_about_events_survive_the_wire_under_their_names() {
         EventReply::Leased { ticket, attempt: 1, work: Work::Send { effect: effect("e") } },
         EventReply::NotDead,
         EventReply::TooOld,
+        EventReply::Redriven { ready: 1, too_old: 2, is_cut: true },
         EventReply::Dead { letters: vec![letter], is_cut: true },
     ] {
         let name = reply.name();

@@ -4,6 +4,7 @@ mod choose;
 mod command;
 #[cfg(test)]
 mod contract;
+mod dead_letter;
 mod disk;
 mod embedded;
 mod event;
@@ -20,6 +21,7 @@ pub mod wire;
 
 pub use choose::for_policy;
 pub use command::*;
+pub use dead_letter::{DeadFilter, DeadLetter};
 pub use disk::DiskStore;
 pub use embedded::EmbeddedStore;
 pub use event::*;

@@ -138,7 +138,7 @@ pub(super) fn waiting(connection: &Connection) -> rusqlite::Result<Vec<Waiting>>
     for (queue, sql) in [
         (
             Queue::Job,
-            "SELECT provider || ':' || event_id || ':' || item, state, attempts, due_ms FROM job ORDER BY id",
+            "SELECT provider || ':' || endpoint || ':' || event_id || ':' || item || ':' || subscriber, state, attempts, due_ms FROM job ORDER BY id",
         ),
         (Queue::Outbox, "SELECT effect, state, attempts, due_ms FROM outbox ORDER BY id"),
     ] {

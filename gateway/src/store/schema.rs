@@ -114,6 +114,15 @@ const MIGRATIONS: &[&str] = &[
         WHERE state = 'parked' AND scope = OLD.scope AND key = OLD.key;
     END;
 ",
+    // Dead letters are asked for by whose they are, also those of the outbox.
+    "
+    ALTER TABLE outbox ADD COLUMN provider TEXT NOT NULL DEFAULT '';
+    ALTER TABLE outbox ADD COLUMN endpoint TEXT NOT NULL DEFAULT '';
+    ALTER TABLE outbox ADD COLUMN subscriber TEXT NOT NULL DEFAULT 'reply';
+    UPDATE outbox SET provider = substr(effect, 1, instr(effect, ':') - 1),
+                      endpoint = substr(scope, 1, instr(scope, '/') - 1);
+    CREATE INDEX dead_letter_died ON dead_letter (died_ms);
+",
 ];
 
 /// Brings the database up to date. A database of a newer release is left alone.
@@ -153,4 +162,27 @@ pub(super) fn clear(connection: &Connection) -> rusqlite::Result<()> {
 fn version(connection: &Connection) -> rusqlite::Result<usize> {
     let version: u32 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     Ok(usize::try_from(version).unwrap_or(usize::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_an_earlier_release_is_somebodys() {
+        let mut db = Connection::open_in_memory().unwrap();
+        for migration in &MIGRATIONS[..3] {
+            db.execute_batch(migration).unwrap();
+        }
+        let row = "INSERT INTO outbox (effect, scope, key, payload, state)
+                   VALUES ('meta:wamid:x:message', 'loja-1/messages/text', 'k', '{}', 'dead')";
+        db.execute_batch(&format!("PRAGMA user_version = 3; {row}")).unwrap();
+        migrate(&mut db).unwrap();
+        let owner: (String, String, String) = db
+            .query_row("SELECT provider, endpoint, subscriber FROM outbox", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .unwrap();
+        assert_eq!(owner, ("meta".into(), "loja-1".into(), "reply".into()));
+    }
 }

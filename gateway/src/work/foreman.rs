@@ -3,13 +3,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 
 use super::{courier::Numbers, shift::Shift};
 use crate::{
     alarm::Alarm,
     ledger::Ledger,
     send::Protocol,
+    shutdown::Shutdown,
     store::{EventReply, Reply},
     world::SharedWorld,
 };
@@ -31,53 +32,45 @@ pub(crate) struct Foreman {
 }
 
 impl Foreman {
-    /// Works until `stop` holds `true`; then leases nothing more, and returns once what is in hand is done. The first look
-    /// is at once: what an earlier life of this host left behind is in the store.
-    pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
+    /// Works until it is asked to stop; then leases nothing more, and returns once what is in hand is done or handed back.
+    /// The first look is at once: what an earlier life of this host left behind is in the store.
+    pub(crate) async fn run(self, shutdown: Shutdown) {
         let workers = self.protocol.policy.workers;
         let Ok(most) = u32::try_from(workers) else { return };
         let free = Arc::new(Semaphore::new(workers));
-        tokio::select! {
-            biased;
-            () = stopped(&mut stop) => {}
-            () = self.lead(&free) => {}
-        }
+        self.lead(&free, &shutdown).await;
         // Whoever holds a permit is at work.
         let _ = free.acquire_many(most).await;
     }
 
-    async fn lead(&self, free: &Arc<Semaphore>) {
+    async fn lead(&self, free: &Arc<Semaphore>, shutdown: &Shutdown) {
         let mut rest = SHORTEST_REST;
         // None at all, or closed: nothing is ever worked on.
-        while let Ok(permit) = free.clone().acquire_owned().await {
+        while let Some(Ok(permit)) = shutdown.unless_asked(free.clone().acquire_owned()).await {
             self.alarm.clear(self.world.clock_ms());
-            match self.ledger.lease_work().await {
+            // Never given up for a shutdown: a lease of which nobody heard would keep its row for as long as it lasts.
+            let leased = self.ledger.lease_work().await;
+            rest = match leased {
                 Ok(Reply::Event(EventReply::Leased { ticket, attempt, work })) => {
-                    rest = SHORTEST_REST;
                     let shift = Shift::new(self.clone(), ticket, attempt);
+                    let shutdown = shutdown.clone();
                     self.world.spawn(Box::pin(async move {
-                        shift.work(work).await;
+                        shift.work(work, &shutdown).await;
                         drop(permit);
                     }));
+                    SHORTEST_REST
                 }
                 Ok(_) => {
-                    rest = SHORTEST_REST;
                     drop(permit);
-                    self.alarm.sleep_until_due(&*self.world).await;
+                    shutdown.unless_asked(self.alarm.sleep_until_due(&*self.world)).await;
+                    SHORTEST_REST
                 }
                 Err(_) => {
                     drop(permit);
-                    self.world.sleep(rest).await;
-                    rest = (rest * 2).min(LONGEST_REST);
+                    shutdown.unless_asked(self.world.sleep(rest)).await;
+                    (rest * 2).min(LONGEST_REST)
                 }
-            }
+            };
         }
-    }
-}
-
-/// Ready once the gateway is to stop; never, where nobody can say so any more.
-async fn stopped(stop: &mut watch::Receiver<bool>) {
-    if stop.wait_for(|stop| *stop).await.is_err() {
-        std::future::pending().await
     }
 }

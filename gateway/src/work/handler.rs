@@ -9,9 +9,6 @@ use crate::{
     store::{Done, Effect, EventKey, Slot},
 };
 
-/// What comes before a text that is answered.
-const RECEIVED: &str = "Recebemos: ";
-
 /// What is to be done about an event.
 pub(super) enum Plan {
     /// Write this.
@@ -24,23 +21,24 @@ pub(super) enum Plan {
 pub(super) fn plan(key: &EventKey, payload: &str) -> Result<Plan, String> {
     let event: Event = serde_json::from_str(payload).map_err(|error| format!("not an event: {error}"))?;
     Ok(match event {
-        Event::Message(message) => Plan::Write(Done { effects: vec![reply(key, &message)], status: None }),
+        Event::Message(message) => Plan::Write(Done { effects: vec![write(key, &message)], status: None }),
         Event::Status(status) => Plan::Write(Done { effects: Vec::new(), status: Some(status) }),
         Event::Echo { reference, message_id } => Plan::Settle { reference, message_id },
         Event::Other => Plan::Write(Done::default()),
     })
 }
 
-fn reply(key: &EventKey, message: &Message) -> Effect {
+fn write(key: &EventKey, message: &Message) -> Effect {
     let EventKey { provider, endpoint: instance, event_id, item, subscriber } = key;
     let parts = [instance, &message.from, provider, event_id, item, subscriber];
-    let text = format!("{RECEIVED}{}", message.text);
+    let text = format!("{}{}", message.lead, message.text);
+    let to = message.to.as_ref().unwrap_or(&message.from);
     Effect {
-        id: format!("{provider}:{event_id}:{item}"),
+        id: format!("{provider}:{instance}:{event_id}:{item}:{subscriber}"),
         slot: Slot {
             scope: format!("{instance}/messages/text"),
             key: domain_key(&parts.map(String::as_str)),
         },
-        content: json!({ "to": message.from, "text": text }).to_string(),
+        content: json!({ "to": to, "text": text }).to_string(),
     }
 }

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     points,
+    shutdown::Shutdown,
     store::{Done, Effect, EventKey, Failure, Reply, StoreError, Ticket, Work},
 };
 
@@ -37,12 +38,27 @@ impl Shift {
     }
 
     /// Works on the row while the lease is prolonged. A worker that has lost its lease stops: the row is another's, and
-    /// whatever it would write is fenced.
-    pub(super) async fn work(self, work: Work) {
+    /// whatever it would write is fenced. What a gateway that stops has not finished in time is handed back.
+    pub(super) async fn work(self, work: Work, shutdown: &Shutdown) {
+        if shutdown.is_asked() {
+            return self.hand_back().await;
+        }
         tokio::select! {
             biased;
             () = self.carry_out(work) => {}
             () = self.keep_the_lease() => {}
+            () = shutdown.over() => self.hand_back().await,
+        }
+    }
+
+    /// Ready for another worker at once, and this attempt does not count: nothing has failed. It is fenced by the lease, as
+    /// everything that is written about the row, so that what was finished meanwhile stays finished. Tried once: where the
+    /// store does not answer, the lease runs out.
+    async fn hand_back(&self) {
+        let why = "the gateway was stopped";
+        let handed = self.gateway.ledger.fail(self.ticket, Failure::Postpone, Duration::ZERO, why).await;
+        if let Err(error) = handed {
+            tracing::warn!(%error, "a row is not handed back, and waits until its lease is out");
         }
     }
 

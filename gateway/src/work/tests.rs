@@ -14,8 +14,10 @@ use crate::{
     policy::Policy,
     provider::{Ability, ProviderConfig},
     send::{Protocol, sent_by_word},
-    store::{DeadLetter, EventKey, EventReply, Item, Queue, Reply, State},
+    shutdown::Shutdown,
+    store::{DeadFilter, DeadLetter, EventKey, EventReply, Item, Queue, Reply, State},
     testing::{Behaviour, Fault, FaultyStore, TestProvider, TestWorld},
+    world::SharedWorld,
 };
 
 const KEYED: Ability = Ability::Keyed { retention: Duration::from_secs(24 * 3600) };
@@ -43,7 +45,7 @@ impl House {
             ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
         let Parts { protocol, sweeper, work_alarm } = assemble(world.clone(), store.clone(), policy, config);
         let protocol = Arc::new(protocol);
-        tokio::spawn(sweeper.run());
+        tokio::spawn(sweeper.run(Shutdown::never()));
         let loja = Instance { id: "loja-1".into(), tokens: Vec::new(), phone_number_id: "4711".into() };
         let foreman = Foreman {
             world: world.clone(),
@@ -53,7 +55,8 @@ impl House {
             numbers: Numbers::of(&[loja]),
         };
         let (stop, stopping) = watch::channel(false);
-        let workers = tokio::spawn(foreman.run(stopping));
+        let shared: SharedWorld = world.clone();
+        let workers = tokio::spawn(foreman.run(Shutdown::new(&shared, stopping, protocol.policy.drain)));
         Self { world, provider, store, protocol, stop, workers }
     }
 
@@ -85,7 +88,7 @@ impl House {
     }
 
     async fn dead(&self) -> Vec<DeadLetter> {
-        match self.ledger().list_dead(10).await.unwrap() {
+        match self.ledger().list_dead(DeadFilter::default(), 10).await.unwrap() {
             Reply::Event(EventReply::Dead { letters, .. }) => letters,
             other => panic!("no list: {other:?}"),
         }
@@ -138,7 +141,7 @@ async fn a_refused_send_is_dead_at_once_and_a_redrive_sends_it_once() {
     house.message(1).await;
     assert_eq!(house.states(), [(Queue::Outbox, "dead".into())]);
     let letter = house.dead().await.remove(0);
-    assert_eq!((letter.about.as_str(), letter.attempts), ("meta:wamid.in:message", 1));
+    assert_eq!((letter.about.as_str(), letter.attempts), ("meta:loja-1:wamid.in:message:reply", 1));
     assert!(letter.error.starts_with("400"), "{}", letter.error);
     house.provider.becomes(Behaviour::AcceptsAfter(Duration::from_secs(2)));
     assert_eq!(house.ledger().redrive(letter.id).await, Ok(Reply::Applied));
@@ -246,6 +249,37 @@ async fn stopping_finishes_what_is_in_hand_and_leases_nothing_more() {
     assert_eq!(house.world.elapsed_secs(), 5);
     assert_eq!(house.store.waiting().len(), 1, "the effect waits for the next life");
     assert_eq!(house.provider.effects(), 0);
+}
+
+/// What stays in hand when its time is over is handed back: nobody waits for a lease to run out.
+#[tokio::test(start_paused = true)]
+async fn stopping_hands_back_what_takes_longer_than_the_drain() {
+    let first = House::build(Ability::Opaque, &[]);
+    first.world.hold(points::BEFORE_COMPLETE, Duration::from_secs(3600));
+    first.message(1).await;
+    first.stop.send_replace(true);
+    first.workers.await.unwrap();
+    assert_eq!(first.world.elapsed_secs(), 1 + 20);
+    let row = first.store.waiting().remove(0);
+    assert_eq!((row.state.as_str(), row.attempts, row.due_ms), ("ready", 0, Some(21_000)), "and not counted");
+    let second = House::beside(2, &first.provider, &first.store, Ability::Opaque);
+    // Its clock begins anew, so that the row is due at 21 s.
+    pass(22).await;
+    second.is_done(1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_is_granted_while_the_gateway_stops_is_handed_back() {
+    let house = House::build(Ability::Opaque, &[]);
+    pass(1).await;
+    house.store.script("lease", Fault::AnsweredAfter(Duration::from_secs(1)));
+    let message = json!({ "event": "message", "from": "5511999990001", "text": "oi" });
+    house.receive("wamid.in", "message", message).await;
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    house.stop.send_replace(true);
+    house.workers.await.unwrap();
+    let row = house.store.waiting().remove(0);
+    assert_eq!((row.queue, row.state.as_str(), row.attempts), (Queue::Job, "ready", 0));
 }
 
 #[tokio::test(start_paused = true)]

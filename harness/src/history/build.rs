@@ -203,6 +203,11 @@ impl Build {
         self.event("producer", Event::Redrive { op, status, problem })
     }
 
+    pub(crate) fn redrive_all(self, redriven: u32, too_old: u32) -> Self {
+        let (filter, problem) = ("all".into(), None);
+        self.event("producer", Event::RedriveAll { filter, status: Some(200), redriven, too_old, problem })
+    }
+
     pub(crate) fn query(self, reference: &str, found: bool) -> Self {
         self.event("whatsapp", Event::Query { reference: reference.into(), found })
     }

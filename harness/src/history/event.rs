@@ -188,6 +188,19 @@ pub enum Event {
         /// The problem type in the answer, if any.
         problem: Option<String>,
     },
+    /// An operator brings back all dead letters that a filter means (W8).
+    RedriveAll {
+        /// The filter, in words.
+        filter: String,
+        /// HTTP status; none if there was no answer.
+        status: Option<u16>,
+        /// How many came back.
+        redriven: u32,
+        /// How many stay dead, having died too long ago.
+        too_old: u32,
+        /// The problem type in the answer, if any.
+        problem: Option<String>,
+    },
     /// The provider is asked whether it has a message.
     Query {
         /// The reference that it is asked for.
@@ -356,6 +369,8 @@ pub enum Event {
         /// How often it has started, this time included.
         incarnation: u32,
     },
+    /// A process that was told to stop has ended by itself.
+    Exit,
     /// All faults are healed; liveness is judged after the stated bound.
     Healed,
     /// The records were looked through at the end: those that follow are all there are.

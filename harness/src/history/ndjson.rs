@@ -28,6 +28,7 @@ const EVENTS: &[&str] = &[
     "look-up",
     "resolve",
     "redrive",
+    "redrive-all",
     "query",
     "delivery",
     "delivery-answer",
@@ -40,6 +41,7 @@ const EVENTS: &[&str] = &[
     "fault",
     "fault-ends",
     "start",
+    "exit",
     "healed",
     "inspected",
     "record",
@@ -215,6 +217,7 @@ mod tests {
             .request("cart-7", 2, "k1")
             .no_response(2)
             .gave_up("cart-7")
+            .event("gateway-1", crate::history::Event::Exit)
             .healed()
             .event("harness", crate::history::Event::Inspected)
             .look_up("cart-7", 200, "unknown")
@@ -229,6 +232,7 @@ mod tests {
             .worker_send("event-1", "k1")
             .dead_letter("event-2")
             .redrive("event-2", 200)
+            .redrive_all(1, 0)
             .end()
             .history()
     }
@@ -308,7 +312,7 @@ mod tests {
     fn half_a_line_is_not_an_entry() {
         let good = text(&every_event());
         let said = read(&good.as_bytes()[..good.len() - 5]).expect_err("bad").to_string();
-        assert!(said.starts_with("line 30: not a JSON object: "), "{said}");
+        assert!(said.starts_with("line 32: not a JSON object: "), "{said}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Values that a scenario file may leave out.
 
-use super::Span;
+use super::{REPLY, Span};
 
 /// The default of counts.
 pub(super) fn one() -> u32 {
@@ -20,6 +20,16 @@ pub(super) fn first_gateway() -> Vec<String> {
 /// Whether `via` is left out when written.
 pub(super) fn is_first_gateway(via: &[String]) -> bool {
     via == first_gateway()
+}
+
+/// The default of who acts on an event.
+pub(super) fn reply() -> Vec<String> {
+    vec![REPLY.into()]
+}
+
+/// Whether who acts on an event is left out when written.
+pub(super) fn is_reply(subscribers: &[String]) -> bool {
+    subscribers == reply()
 }
 
 /// Whether a switch is left out when written.

@@ -25,6 +25,9 @@ pub struct Deliver {
     /// The exact body instead of one made of the above. Where it acts, it must hold the marker `[op]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
+    /// What is wrong with it, other than its signature, which is over the flawed bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flaw: Option<Flaw>,
     /// How good the signature is (W2).
     #[serde(default, skip_serializing_if = "SignatureKind::is_good")]
     pub signature: SignatureKind,
@@ -120,6 +123,31 @@ impl MessageStatus {
     }
 }
 
+/// What can be wrong with a delivery that its provider signed. But for what is wrong, it is the true one, under its true id: that
+/// must still be taken when it comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flaw {
+    /// It breaks off in the middle.
+    NotJson,
+    /// A byte of its text is none that UTF-8 knows.
+    NotUtf8,
+    /// It holds arrays in arrays, a thousand deep.
+    Nested,
+    /// It has ten million bytes.
+    Huge,
+    /// Two members of an object have one name.
+    DuplicateNames,
+    /// There is a NUL in its id.
+    NulInId,
+    /// It has no id; of a scheme whose envelope holds one event and whose id is nowhere else, `stripe`.
+    NoId,
+    /// It is a batch of nothing; of a scheme that takes batches.
+    EmptyBatch,
+    /// It goes to a provider's webhook that there is not.
+    UnknownProvider,
+}
+
 /// How good a signature is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -205,6 +233,7 @@ impl Deliver {
             text: Some(text.into()),
             items: Vec::new(),
             body: None,
+            flaw: None,
             signature: SignatureKind::default(),
             scheme: SignatureScheme::default(),
             times: 1,

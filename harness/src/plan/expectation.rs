@@ -43,6 +43,10 @@ pub struct Expectation {
     /// [`Verdict::answers`](crate::verdict::Verdict::answers) spells it, such as `200 replay`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<BTreeMap<String, Vec<String>>>,
+    /// Why each event is a dead letter at the end, as the operator sees it, such as `404 message-refused`. Where this is said,
+    /// no other is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dead: Option<BTreeMap<String, String>>,
     /// `kept`, `violated`, `waived` or `inconclusive`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
@@ -76,10 +80,11 @@ impl Expectations {
 
 impl Expectation {
     /// The names of its fields.
-    pub(super) const FIELDS: [&'static str; 6] =
-        ["effects", "answers", "verdict", "invariants", "unknown", "because"];
+    pub(super) const FIELDS: [&'static str; 7] =
+        ["effects", "answers", "dead", "verdict", "invariants", "unknown", "because"];
 
-    /// Overrides what the nearer layer says. Effects and answers are overridden one operation at a time.
+    /// Overrides what the nearer layer says. Effects, answers and dead letters are overridden one operation at a
+    /// time.
     fn overlay(&mut self, nearer: &Self) {
         if let Some(effects) = &nearer.effects {
             self.effects.get_or_insert_default().extend(effects.iter().map(|(op, n)| (op.clone(), *n)));
@@ -87,6 +92,9 @@ impl Expectation {
         if let Some(answers) = &nearer.answers {
             let answers = answers.iter().map(|(op, answers)| (op.clone(), answers.clone()));
             self.answers.get_or_insert_default().extend(answers);
+        }
+        if let Some(dead) = &nearer.dead {
+            self.dead.get_or_insert_default().extend(dead.iter().map(|(op, why)| (op.clone(), why.clone())));
         }
         for (mine, theirs) in [(&mut self.verdict, &nearer.verdict), (&mut self.because, &nearer.because)] {
             if theirs.is_some() {
@@ -115,6 +123,7 @@ impl Expectation {
         match key {
             "effects" => self.effects = Some(table.next_value()?),
             "answers" => self.answers = Some(table.next_value()?),
+            "dead" => self.dead = Some(table.next_value()?),
             "verdict" => self.verdict = Some(table.next_value()?),
             "invariants" => self.invariants = Some(table.next_value()?),
             "unknown" => self.unknown = Some(table.next_value()?),

@@ -9,9 +9,9 @@ use super::{Link, Message, Offset, Span};
 
 /// Something that strikes, when, and for how long.
 ///
-/// Exactly one action: `cut`, `slow`, `lose`, `delay`, `crash`, `freeze`, `refuse`, `clock`, `lose_commits`, `empty`, `evict`,
-/// `refuse_writes`, `lose_last` or `fail_over`. `lose` and `delay` name a message and need no trigger; every other action has
-/// `at` or `when`.
+/// Exactly one action: `cut`, `slow`, `lose`, `delay`, `crash`, `stop`, `freeze`, `refuse`, `clock`, `lose_commits`, `empty`,
+/// `evict`, `refuse_writes`, `lose_last` or `fail_over`. `lose` and `delay` name a message and need no trigger; every other
+/// action has `at` or `when`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
@@ -45,7 +45,11 @@ pub struct Fault {
     /// Whether nobody is told (power loss); otherwise its kernel says FIN or RST (`kill -9`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silent: Option<bool>,
-    /// When a crashed process starts again, counted from the crash; without it, at the heal.
+    /// Tells a gateway to stop (SIGTERM). One that does not listen dies at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<String>,
+    /// When a crashed or stopped process starts again, counted from then; without it, at the heal. One that still runs by then,
+    /// having been told to stop, is killed first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<Span>,
     /// Policy fields that the gateway starts with from this crash on: a release that decides otherwise.

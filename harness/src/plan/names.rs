@@ -15,6 +15,9 @@ pub const STRICT: &str = "strict";
 /// The profile of text A, which is a system of its own.
 pub const META_REDIS: &str = "meta-redis";
 
+/// The subscriber that answers whoever wrote, and is there where nothing is said of subscribers.
+pub const REPLY: &str = "reply";
+
 /// The profile of text B, whose receiver is a system of its own beside the reference gateway.
 pub const ZAP: &str = "zap";
 

@@ -4,7 +4,8 @@
 //! and late messages, a database that dies, a Redis that forgets, clocks that are wrong.
 
 use super::{
-    CutMode, Deliver, Expectations, Fault, Link, Message, Offset, Plan, Scenario, Send, Span, Step, WorldSpec,
+    CutMode, Deliver, Expectations, Fault, Link, Message, Offset, Plan, REPLY, Scenario, Send, Span, Step,
+    WorldSpec,
 };
 use crate::{history::Ability, sim::chance::Chance};
 
@@ -21,6 +22,7 @@ pub fn sample(seed: u64) -> Plan {
         gateways,
         policy: Default::default(),
         redis: chance.between(0, 1) == 0,
+        subscribers: vec![REPLY.into()],
         key_retention: Span::from_ms(24 * 60 * 60 * 1000),
         producer: Default::default(),
         seed: Some(seed),

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BatchItem, Deliver, Expectations, Fault, InboundEvent, ScriptedAnswer, Send, SignatureKind, Step, Vary,
-    WorldSpec,
+    BatchItem, Deliver, Expectations, Fault, InboundEvent, REPLY, ScriptedAnswer, Send, SignatureKind, Step,
+    Vary, WorldSpec,
 };
 
 /// A story, its world, and what is expected.
@@ -60,11 +60,25 @@ impl Scenario {
         sent.chain(self.event_ops()).chain(altered).collect()
     }
 
-    /// The events that its steps deliver.
+    /// The events that its steps deliver, and what each subscriber has to do about them.
     #[must_use]
     pub fn event_ops(&self) -> BTreeSet<String> {
         let events = self.deliveries().flat_map(|deliver| self.events(deliver));
-        events.map(|event| event.op).collect()
+        events.flat_map(|event| self.owed(&event).into_iter().chain([event.op])).collect()
+    }
+
+    /// What whoever takes an event has to do: an operation for each subscriber. An event that can never be handled is
+    /// nobody's, and one dead letter.
+    #[must_use]
+    pub fn owed(&self, event: &InboundEvent) -> Vec<String> {
+        let operation = |subscriber: &String| match subscriber.as_str() {
+            REPLY => event.op.clone(),
+            other => format!("{}@{other}", event.op),
+        };
+        match event.poison {
+            true => vec![event.op.clone()],
+            false => self.world.subscribers.iter().map(operation).collect(),
+        }
     }
 
     /// Every delivery of events, in the order of the steps.

@@ -208,18 +208,49 @@ pub struct Resolve {
     pub via: String,
 }
 
-/// An operator's second chance for a dead letter (W8).
+/// An operator's second chance for a dead letter, or for all that a filter means (W8). Exactly one of `op` and `filter`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Redrive {
     /// The event whose dead letter it is. One that was redriven before is known by its number.
-    pub op: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub op: Option<String>,
+    /// Which dead letters are brought back in one call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub filter: Option<DeadLetters>,
     /// How many operators do so at once.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub times: u32,
     /// The gateway that is told.
     #[serde(default = "LookUp::first_gateway")]
     pub via: String,
+}
+
+/// Which dead letters an operator means: those of which everything is true that is said here.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeadLetters {
+    /// Whose webhook it came in by, such as `whatsapp`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// The tenant that it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
+    /// Who was to act on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subscriber: Option<String>,
+    /// A part of why it was given up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// It died so long after the run began, or later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub died_after: Option<Span>,
+    /// It died earlier than so long after the run began.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub died_before: Option<Span>,
+    /// The most that are brought back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
 }
 
 /// What an operator can vouch for.

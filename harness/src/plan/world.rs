@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Span;
-use super::defaults::{a_day, is_a_day, is_false, is_one, one};
+use super::defaults::{a_day, is_a_day, is_false, is_one, is_reply, one, reply};
 use super::seed;
 use crate::history::Ability;
 
@@ -28,6 +28,10 @@ pub struct WorldSpec {
     /// Whether there is a Redis, on the host `redis`, that the gateways use as a fast hint.
     #[serde(default, skip_serializing_if = "is_false")]
     pub redis: bool,
+    /// Who acts on each message that is delivered, each on its own; `reply` answers it. The operation of `reply` is named as the
+    /// event is, such as `oi-1`, that of another with its subscriber, such as `oi-1@team`.
+    #[serde(default = "reply", skip_serializing_if = "is_reply")]
+    pub subscribers: Vec<String>,
     /// How long a provider that takes keys remembers one.
     #[serde(default = "a_day", skip_serializing_if = "is_a_day")]
     pub key_retention: Span,

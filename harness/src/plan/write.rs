@@ -38,10 +38,10 @@ fn tidy(document: &mut DocumentMut) {
     }
 }
 
-/// `[expect.PROFILE]` and `[expect.PROFILE.ABILITY]` are tables; `effects` is inline.
+/// `[expect.PROFILE]` and `[expect.PROFILE.ABILITY]` are tables; what is in one of them is inline.
 fn spread_expectations(table: &mut Table, levels: u8) {
     for (key, item) in table.iter_mut() {
-        if key == "effects" || key == "answers" {
+        if matches!(key.get(), "effects" | "answers" | "dead") {
             inline(item);
         } else if item.is_table_like()
             && levels > 0

@@ -80,6 +80,10 @@ fn lone(event: &Event) -> Option<String> {
         Event::Redrive { op, status, problem } => {
             Some(format!("as the operator brings {op} back, and hears {}", said(*status, problem.as_deref())))
         }
+        Event::RedriveAll { filter, status, redriven, too_old, problem } => Some(format!(
+            "as the operator brings back the dead letters of {filter}, and hears {}: {redriven} back, {too_old} too old",
+            said(*status, problem.as_deref())
+        )),
         Event::ProviderStalls { request, for_ms, .. } => {
             Some(format!("thinks about request {request} for {} s", *for_ms as f64 / 1000.0))
         }
@@ -105,6 +109,7 @@ fn lone(event: &Event) -> Option<String> {
         Event::Start { incarnation } if *incarnation > 1 => {
             Some(format!("starts again (incarnation {incarnation})"))
         }
+        Event::Exit => Some("has ended by itself".into()),
         Event::Healed => Some("everything is healed".into()),
         Event::Record { key, state, status, .. } => {
             let status = status.map_or(String::new(), |status| format!(" with {status}"));

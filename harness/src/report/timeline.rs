@@ -166,7 +166,7 @@ fn glyph(event: &Event) -> char {
         Event::Fault { .. } => '!',
         Event::Start { .. } => '▲',
         Event::LookUp { .. } | Event::Query { .. } => '?',
-        Event::Resolve { .. } | Event::Redrive { .. } => '=',
+        Event::Resolve { .. } | Event::Redrive { .. } | Event::RedriveAll { .. } => '=',
         _ => '·',
     }
 }

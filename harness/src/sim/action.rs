@@ -29,6 +29,8 @@ pub enum Action {
         /// Whether nobody is told: no FIN, no RST, and connecting hangs.
         silent: bool,
     },
+    /// The process is told to stop, and ends when it is done.
+    Stop(String),
     /// A process starts, if none runs.
     Start(String),
     /// The host runs nothing until it thaws; its connections stay open.
@@ -124,6 +126,9 @@ pub fn effects(fault: &Fault) -> Effects {
     }
     if let Some(host) = &fault.crash {
         return crash(host, fault);
+    }
+    if let Some(host) = &fault.stop {
+        return stop(host, fault);
     }
     if let Some(host) = &fault.freeze {
         return on_host(
@@ -290,6 +295,18 @@ fn cut(link: &Link, fault: &Fault) -> Effects {
         what: format!("cuts {link}, packets {}", if lost { "lost" } else { "held" }),
         what_ends: format!("mends {link}"),
         hosts: vec![link.from.clone(), link.to.clone()],
+    }
+}
+
+fn stop(host: &str, fault: &Fault) -> Effects {
+    Effects {
+        kind: "stop",
+        begin: vec![Action::Stop(host.into())],
+        end: vec![Action::Kill { host: host.into(), silent: false }, Action::Start(host.into())],
+        end_after_ms: fault.restart.map(|span| span.ms()),
+        what: format!("tells {host} to stop"),
+        what_ends: format!("restarts {host}"),
+        hosts: vec![host.into()],
     }
 }
 

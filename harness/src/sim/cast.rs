@@ -81,6 +81,10 @@ impl Cast for Company {
         }
     }
 
+    fn stop(&self, host: &str) -> bool {
+        self.subject.stop(host)
+    }
+
     fn change(&self, change: &Change) {
         match change {
             Change::LoseCommits(commits) => match self.subject.database() {

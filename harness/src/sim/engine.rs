@@ -12,6 +12,12 @@ pub trait Cast: Send + Sync + 'static {
     /// The program of `host`, begun anew at each start.
     fn program(&self, host: &str, world: SharedWorld) -> BoxFuture<()>;
 
+    /// Tells the program of `host` to stop. Whether it listens: one that does ends by itself, when it is done.
+    fn stop(&self, host: &str) -> bool {
+        let _ = host;
+        false
+    }
+
     /// Something changes behind the network.
     fn change(&self, change: &Change);
 

@@ -10,7 +10,7 @@ use onceproof_gateway::{
     gateway::{self, GatewayConfig},
     hint::SharedHint,
     http::{Front, Instance},
-    inbound::{Endpoint, Inbound, Scheme},
+    inbound::{Endpoint, Inbound, Scheme, Subscriber},
     policy::{Answers, Policy, PolicyError},
     provider::{Ability, ProviderConfig},
     redis_hint::RedisHint,
@@ -19,10 +19,13 @@ use onceproof_gateway::{
     world::{BoxFuture, SharedWorld},
 };
 
+use tokio::sync::watch;
+
 use super::Subject;
 use crate::{
     history::Event,
     mutants::{Planted, Unplanted},
+    plan::REPLY,
     sim::{
         actors::{
             database::{InProcessStore, WatchedStore},
@@ -31,10 +34,16 @@ use crate::{
             whatsapp::{self, META_SECRET, STANDARD_SECRET, STRIPE_SECRET, VERIFY_TOKEN},
         },
         cast::DATABASE,
+        marker,
         stage::Stage,
         wire::{HTTP_PORT, REDIS_PORT, STORE_PORT},
     },
 };
+
+const UNPOISONED: &str = "a panic in a gateway ends the run";
+
+/// Whom every subscriber but the one that answers writes to.
+const TOLD: &str = "5511999990099";
 
 /// A profile, and what a plan decides otherwise.
 #[derive(Debug, Clone)]
@@ -65,6 +74,8 @@ pub struct ReferenceGateway {
     ability: Ability,
     /// Whether anything is delivered to it: only then does it have webhooks and workers.
     receives: bool,
+    /// Who acts on what is delivered.
+    subscribers: Vec<String>,
     /// Whether there is a Redis to ask first.
     has_redis: bool,
     stage: Arc<Stage>,
@@ -73,6 +84,8 @@ pub struct ReferenceGateway {
     in_process: Mutex<BTreeMap<String, (u32, WatchedStore)>>,
     /// What a later release decides otherwise, by host.
     upgrades: Mutex<BTreeMap<String, toml::Table>>,
+    /// How the process on each host is told to stop.
+    stops: Mutex<BTreeMap<String, watch::Sender<bool>>>,
     planted: Planted,
 }
 
@@ -80,17 +93,19 @@ impl ReferenceGateway {
     /// The gateway under these policies, whose durable records are in `shared`.
     #[must_use]
     pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
-        let (in_process, upgrades) = Default::default();
+        let (in_process, upgrades, stops) = Default::default();
         let planted = Arc::new(Unplanted);
         Self {
             policies,
             ability,
             receives: false,
+            subscribers: Vec::new(),
             has_redis: false,
             stage,
             shared,
             in_process,
             upgrades,
+            stops,
             planted,
         }
     }
@@ -101,10 +116,10 @@ impl ReferenceGateway {
         Self { planted, ..self }
     }
 
-    /// The same, with webhooks and workers.
+    /// The same, with webhooks and workers, and these subscribers of every event.
     #[must_use]
-    pub fn receiving(self, receives: bool) -> Self {
-        Self { receives, ..self }
+    pub fn receiving(self, receives: bool, subscribers: &[String]) -> Self {
+        Self { receives, subscribers: subscribers.to_vec(), ..self }
     }
 
     /// The same, with a Redis as a fast hint.
@@ -117,7 +132,7 @@ impl ReferenceGateway {
         if !self.receives {
             return None;
         }
-        let inbound = Inbound::new(endpoints());
+        let inbound = Inbound::new(endpoints(&self.subscribers));
         let hint: SharedHint = match self.has_redis {
             true => Arc::new(RedisHint::new(Arc::clone(world), redis::HOST, REDIS_PORT, policy.hint_timeout)),
             false => Arc::clone(&inbound.hint),
@@ -126,7 +141,7 @@ impl ReferenceGateway {
     }
 
     fn policy_on(&self, host: &str) -> Policy {
-        let upgrades = self.upgrades.lock().expect("a panic in a gateway ends the run");
+        let upgrades = self.upgrades.lock().expect(UNPOISONED);
         let upgrade = upgrades.get(host).cloned().unwrap_or_default();
         self.policies.with(&upgrade).expect("a plan's policy fields were tried before it was played")
     }
@@ -137,7 +152,7 @@ impl ReferenceGateway {
                 Arc::new(RemoteStore::new(Arc::clone(world), DATABASE, STORE_PORT, policy.store_timeout))
             }
             Answers::Memory => {
-                let mut in_process = self.in_process.lock().expect("a panic in a gateway ends the run");
+                let mut in_process = self.in_process.lock().expect(UNPOISONED);
                 let incarnation = in_process.get(host).map_or(1, |(earlier, _)| earlier + 1);
                 let name = format!("{host}/{incarnation}");
                 let store =
@@ -157,8 +172,16 @@ fn instance(tenant: &Tenant) -> Instance {
     }
 }
 
+/// One answers whoever wrote; every other tells somebody else, and its text bears its mark.
+fn subscriber(name: &str) -> Subscriber {
+    match name {
+        REPLY => Subscriber::reply(),
+        _ => Subscriber { name: name.into(), to: Some(TOLD.into()), lead: marker::of_subscriber(name) },
+    }
+}
+
 /// The first tenant answers whatever comes in.
-fn endpoints() -> Vec<Endpoint> {
+fn endpoints(subscribers: &[String]) -> Vec<Endpoint> {
     let schemes = [
         ("whatsapp", Scheme::Hub, META_SECRET),
         ("stripe", Scheme::Stripe, STRIPE_SECRET),
@@ -170,6 +193,7 @@ fn endpoints() -> Vec<Endpoint> {
         secret: secret.into(),
         verify_token: Some(VERIFY_TOKEN.into()),
         instance: TENANTS[0].instance.into(),
+        subscribers: subscribers.iter().map(|name| subscriber(name)).collect(),
     };
     schemes.map(endpoint).into()
 }
@@ -205,8 +229,11 @@ impl ReferenceGateway {
             },
             port: HTTP_PORT,
         };
+        let (stop, stopping) = watch::channel(false);
+        self.stops.lock().expect(UNPOISONED).insert(host.into(), stop);
         Box::pin(async move {
-            gateway::run(world, store, config).await.expect("a gateway binds its port");
+            let listener = world.listen(HTTP_PORT).await.expect("a gateway binds its port");
+            gateway::run_until(world, store, config, listener, stopping).await.expect("a gateway accepts");
         })
     }
 }
@@ -227,13 +254,18 @@ impl Subject for ReferenceGateway {
         self.process_beside(host, world, None)
     }
 
+    fn stop(&self, host: &str) -> bool {
+        let stops = self.stops.lock().expect(UNPOISONED);
+        stops.get(host).is_some_and(|stop| stop.send(true).is_ok())
+    }
+
     fn upgrade(&self, host: &str, policy: &toml::Table) {
-        let mut upgrades = self.upgrades.lock().expect("a panic in a gateway ends the run");
+        let mut upgrades = self.upgrades.lock().expect(UNPOISONED);
         upgrades.insert(host.into(), policy.clone());
     }
 
     fn records(&self, now_ms: u64) -> Vec<Event> {
-        let in_process = self.in_process.lock().expect("a panic in a gateway ends the run");
+        let in_process = self.in_process.lock().expect(UNPOISONED);
         let in_memory = in_process.values().flat_map(|(_, store)| store.records(now_ms));
         self.shared.records(now_ms).into_iter().chain(in_memory).collect()
     }

@@ -9,6 +9,13 @@ pub trait Subject: Send + Sync + 'static {
     /// The process on one of its hosts, begun anew at each start of that host.
     fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()>;
 
+    /// Tells the process on `host` to stop. Whether it listens: one that does ends by itself, when it is done, and any other
+    /// dies at once, as SIGTERM does to a process that does not handle it.
+    fn stop(&self, host: &str) -> bool {
+        let _ = host;
+        false
+    }
+
     /// From its next start on, the process on `host` runs with these policy fields: another release.
     fn upgrade(&self, host: &str, policy: &toml::Table);
 

@@ -5,31 +5,64 @@ use std::sync::Arc;
 use axum::{
     Extension, Router,
     body::Body,
-    extract::{Path, rejection::PathRejection},
+    extract::{
+        Path, Query, Request,
+        rejection::{PathRejection, QueryRejection},
+    },
     routing::{get, post},
 };
 use http::{HeaderMap, Response, StatusCode};
 use serde_json::{Value, json};
 
-use super::{LISTED, date, store_failure};
+use super::{
+    date,
+    filter::{Filter, bad_filter},
+    store_failure,
+};
 use crate::{
-    http::{Problem, api::Api, status::respond},
+    http::{Problem, api::Api, content, status::respond},
     store::{DeadLetter, EventReply, Reply},
 };
 
 pub(super) fn routes() -> Router {
     Router::new()
         .route("/admin/dead-letters", get(list))
+        .route("/admin/dead-letters/redrive", post(redrive_all))
         .route("/admin/dead-letters/{id}/redrive", post(redrive))
 }
 
-async fn list(Extension(api): Extension<Arc<Api>>, headers: HeaderMap) -> Response<Body> {
+async fn list(
+    Extension(api): Extension<Arc<Api>>,
+    filter: Result<Query<Filter>, QueryRejection>,
+    headers: HeaderMap,
+) -> Response<Body> {
     let answer = async {
         api.access.operator(&headers)?;
-        match api.protocol.ledger.list_dead(LISTED).await {
+        let Query(filter) = filter.map_err(bad_filter)?;
+        let (filter, limit) = filter.read()?;
+        match api.protocol.ledger.list_dead(filter, limit).await {
             Ok(Reply::Event(EventReply::Dead { letters, is_cut })) => {
                 let letters: Vec<Value> = letters.iter().map(listed).collect();
                 Ok(json!({ "deadLetters": letters, "more": is_cut }))
+            }
+            other => Err(store_failure(other)),
+        }
+    };
+    respond(answer.await)
+}
+
+/// All that a filter means, as many as its limit says; what is left is the next call's.
+async fn redrive_all(Extension(api): Extension<Arc<Api>>, request: Request) -> Response<Body> {
+    let answer = async {
+        let (head, body) = request.into_parts();
+        api.access.operator(&head.headers)?;
+        let protocol = &api.protocol;
+        let body = content::whole(&*protocol.world, protocol.policy.body_limit, body).await?;
+        let filter: Filter = serde_json::from_slice(&body).map_err(bad_filter)?;
+        let (filter, limit) = filter.read()?;
+        match protocol.ledger.redrive_all(filter, limit).await {
+            Ok(Reply::Event(EventReply::Redriven { ready, too_old, is_cut })) => {
+                Ok(json!({ "redriven": ready, "tooOld": too_old, "more": is_cut }))
             }
             other => Err(store_failure(other)),
         }
@@ -66,6 +99,9 @@ fn listed(letter: &DeadLetter) -> Value {
         "id": letter.id,
         "queue": letter.queue,
         "about": letter.about,
+        "provider": letter.provider,
+        "endpoint": letter.endpoint,
+        "subscriber": letter.subscriber,
         "payload": letter.payload,
         "error": letter.error,
         "since": date(letter.died_ms),

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Result, Row, named_params};
 
-use crate::store::{DeadLetter, EventReply, Queue, Reply};
+use crate::store::{DeadFilter, DeadLetter, EventReply, Queue, Reply};
 
 /// Writes the letter of a row that has just died. Its time is that of the first death: the age past which nothing is
 /// redriven does not start anew.
@@ -48,23 +48,83 @@ pub(super) fn redrive(db: &Connection, id: i64, now_ms: i64, oldest_ms: i64) -> 
     })
 }
 
-pub(super) fn list(db: &Connection, limit: u32) -> Result<Reply> {
-    let mut letters = db
-        .prepare_cached(
-            "SELECT letter.queue, letter.id, letter.payload, letter.error, letter.died_ms,
-                    COALESCE(job.attempts, outbox.attempts) AS attempts,
-                    COALESCE(outbox.effect, job.provider || ':' || job.event_id || ':' || job.item) AS about
-             FROM dead_letter AS letter
-             LEFT JOIN job ON letter.queue = 'job' AND job.id = letter.row
-             LEFT JOIN outbox ON letter.queue = 'outbox' AND outbox.id = letter.row
-             WHERE COALESCE(job.state, outbox.state) = 'dead' ORDER BY letter.died_ms, letter.id LIMIT ?1",
-        )?
-        .query_map([i64::from(limit) + 1], letter)?
-        .collect::<Result<Vec<_>>>()?;
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let is_cut = letters.len() > limit;
-    letters.truncate(limit);
+/// What is dead of these rows, the oldest first. Those that are too old are counted, and are in nobody's way.
+pub(super) fn redrive_all(
+    db: &Connection,
+    filter: &DeadFilter,
+    now_ms: i64,
+    oldest_ms: i64,
+    limit: u32,
+) -> Result<Reply> {
+    let oldest_ms = Some(oldest_ms);
+    let young = DeadFilter { died_from_ms: filter.died_from_ms.max(oldest_ms), ..filter.clone() };
+    let old_before_ms = filter.died_before_ms.map_or(oldest_ms, |before_ms| oldest_ms.min(Some(before_ms)));
+    let old = DeadFilter { died_before_ms: old_before_ms, ..filter.clone() };
+    let mut ids = select(db, &young, limit, "letter.id", |row| row.get::<_, i64>("id"))?;
+    let is_cut = cut(&mut ids, limit);
+    let mut ready = 0;
+    for id in ids {
+        ready += u32::from(redrive(db, id, now_ms, i64::MIN)? == Reply::Applied);
+    }
+    let too_old = select(db, &old, u32::MAX, "COUNT(*) AS old", |row| row.get::<_, u32>("old"))?;
+    let too_old = too_old.first().copied().unwrap_or_default();
+    Ok(Reply::Event(EventReply::Redriven { ready, too_old, is_cut }))
+}
+
+pub(super) fn list(db: &Connection, filter: &DeadFilter, limit: u32) -> Result<Reply> {
+    let columns = "letter.queue, letter.id, letter.payload, letter.error, letter.died_ms,
+        COALESCE(job.attempts, outbox.attempts) AS attempts,
+        COALESCE(job.provider, outbox.provider) AS provider,
+        COALESCE(job.endpoint, outbox.endpoint) AS endpoint,
+        COALESCE(job.subscriber, outbox.subscriber) AS subscriber,
+        COALESCE(outbox.effect, job.provider || ':' || job.endpoint || ':' || job.event_id || ':' || job.item
+            || ':' || job.subscriber) AS about";
+    let mut letters = select(db, filter, limit, columns, letter)?;
+    let is_cut = cut(&mut letters, limit);
     Ok(Reply::Event(EventReply::Dead { letters, is_cut }))
+}
+
+/// One more than was asked for, so that [`cut`] can tell whether there are more.
+fn select<T>(
+    db: &Connection,
+    filter: &DeadFilter,
+    limit: u32,
+    columns: &str,
+    read: fn(&Row<'_>) -> Result<T>,
+) -> Result<Vec<T>> {
+    db.prepare_cached(&format!(
+        "SELECT {columns} FROM dead_letter AS letter
+         LEFT JOIN job ON letter.queue = 'job' AND job.id = letter.row
+         LEFT JOIN outbox ON letter.queue = 'outbox' AND outbox.id = letter.row
+         WHERE COALESCE(job.state, outbox.state) = 'dead'
+           AND (:provider IS NULL OR COALESCE(job.provider, outbox.provider) = :provider)
+           AND (:endpoint IS NULL OR COALESCE(job.endpoint, outbox.endpoint) = :endpoint)
+           AND (:subscriber IS NULL OR COALESCE(job.subscriber, outbox.subscriber) = :subscriber)
+           AND (:error IS NULL OR instr(letter.error, :error) > 0)
+           AND letter.died_ms >= :from_ms AND letter.died_ms < :before_ms
+         ORDER BY letter.died_ms, letter.id LIMIT :limit"
+    ))?
+    .query_map(
+        named_params! {
+            ":provider": filter.provider,
+            ":endpoint": filter.endpoint,
+            ":subscriber": filter.subscriber,
+            ":error": filter.error_contains,
+            ":from_ms": filter.died_from_ms.unwrap_or(i64::MIN),
+            ":before_ms": filter.died_before_ms.unwrap_or(i64::MAX),
+            ":limit": i64::from(limit) + 1,
+        },
+        read,
+    )?
+    .collect()
+}
+
+/// Drops what is more than was asked for; tells whether there was any.
+fn cut<T>(found: &mut Vec<T>, limit: u32) -> bool {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let is_cut = found.len() > limit;
+    found.truncate(limit);
+    is_cut
 }
 
 fn letter(row: &Row<'_>) -> Result<DeadLetter> {
@@ -72,6 +132,9 @@ fn letter(row: &Row<'_>) -> Result<DeadLetter> {
         id: row.get("id")?,
         queue: queue_of(row)?,
         about: row.get("about")?,
+        provider: row.get("provider")?,
+        endpoint: row.get("endpoint")?,
+        subscriber: row.get("subscriber")?,
         payload: row.get("payload")?,
         error: row.get("error")?,
         died_ms: row.get("died_ms")?,

@@ -25,6 +25,9 @@ pub(super) fn run(db: &Connection, command: &EventCommand) -> Result<Reply> {
             lease::fail(db, *ticket, *now_ms, *retry_ms, *failure, error)
         }
         EventCommand::Redrive { id, now_ms, oldest_ms } => dead::redrive(db, *id, *now_ms, *oldest_ms),
-        EventCommand::ListDead { limit } => dead::list(db, *limit),
+        EventCommand::RedriveAll { filter, now_ms, oldest_ms, limit } => {
+            dead::redrive_all(db, filter, *now_ms, *oldest_ms, *limit)
+        }
+        EventCommand::ListDead { filter, limit } => dead::list(db, filter, *limit),
     }
 }

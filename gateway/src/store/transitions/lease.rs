@@ -117,6 +117,11 @@ pub(super) fn complete(
     keeping: Keeping,
     done: &Done,
 ) -> Result<Reply> {
+    if ticket.queue == Queue::Job {
+        for effect in &done.effects {
+            insert_effect(db, ticket, effect, now_ms)?;
+        }
+    }
     let table = ticket.queue.table();
     let changed = db
         .prepare_cached(&format!(
@@ -127,21 +132,22 @@ pub(super) fn complete(
         return Ok(applied_or_fenced(changed));
     }
     dead::forget(db, ticket.queue, ticket.id)?;
-    for effect in &done.effects {
-        insert_effect(db, effect, now_ms)?;
-    }
     if let Some(status) = &done.status {
         apply_status(db, status, keeping)?;
     }
     Ok(Reply::Applied)
 }
 
-fn insert_effect(db: &Connection, effect: &Effect, now_ms: i64) -> Result<()> {
+/// The row bears whose it is from its job, which is there as long as its lease holds.
+fn insert_effect(db: &Connection, job: Ticket, effect: &Effect, now_ms: i64) -> Result<()> {
     db.prepare_cached(
-        "INSERT INTO outbox (effect, scope, key, payload, state, due_ms)
-         VALUES (:effect, :scope, :key, :payload, 'ready', :now_ms) ON CONFLICT DO NOTHING",
+        "INSERT INTO outbox (effect, provider, endpoint, subscriber, scope, key, payload, state, due_ms)
+         SELECT :effect, provider, endpoint, subscriber, :scope, :key, :payload, 'ready', :now_ms
+         FROM job WHERE id = :id AND token = :token AND state = 'leased' ON CONFLICT DO NOTHING",
     )?
     .execute(named_params! {
+        ":id": job.id,
+        ":token": job.token,
         ":effect": effect.id,
         ":scope": effect.slot.scope,
         ":key": effect.slot.key,

@@ -10,7 +10,7 @@ use axum::{
 use http::Response;
 use onceproof_gateway::{
     http::Front,
-    store::{Command, EventCommand, Store},
+    store::{Command, DeadFilter, EventCommand, Store},
     world::SharedWorld,
 };
 
@@ -41,7 +41,7 @@ async fn wait(world: SharedWorld, store: Arc<dyn Store>, request: Request, next:
     let response = next.run(request).await;
     if is_webhook && response.status().is_success() {
         for _ in 0..LOOKS_MAX {
-            let look = Command::Event(EventCommand::ListDead { limit: 1 });
+            let look = Command::Event(EventCommand::ListDead { filter: DeadFilter::default(), limit: 1 });
             if store.execute(look).await.is_ok_and(|answer| answer.next_work_ms.is_none()) {
                 break;
             }

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use onceproof_gateway::store::{Answer, Command, EventCommand, Reply, SqliteStore, StoreError};
+use onceproof_gateway::store::{Answer, Command, DeadFilter, EventCommand, Reply, SqliteStore, StoreError};
 
 use crate::mutants::Mutation;
 
@@ -25,7 +25,10 @@ impl Mutation for RedriveAnew {
             let number = self.redriven.fetch_add(1, Ordering::Relaxed).to_string();
             if database.tamper(COPY, &[&id.to_string(), &number])? > 0 {
                 // What is due next has changed.
-                let look = database.execute(&Command::Event(EventCommand::ListDead { limit: 1 }))?;
+                let look = database.execute(&Command::Event(EventCommand::ListDead {
+                    filter: DeadFilter::default(),
+                    limit: 1,
+                }))?;
                 return Ok(Answer { reply: Reply::Applied, ..look });
             }
         }

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use super::{File, steps};
 use crate::plan::places::Place;
-use crate::plan::{BatchItem, Deliver, DeliverStatus, PlanError, Scenario, SignatureKind, Span, names};
+use crate::plan::{
+    BatchItem, Deliver, DeliverStatus, Flaw, PlanError, Redrive, Scenario, SignatureKind, SignatureScheme,
+    Span, names,
+};
 use crate::subject::zap;
 
 const ITEMS_MAX: usize = 1_000;
@@ -13,6 +16,7 @@ const TIMES_MAX: usize = 1_000;
 const DELIVERIES_MAX: usize = 10_000;
 const RETRIES_MAX: usize = 100;
 const PLACES_MAX: usize = 1_000;
+const REDRIVEN_MAX: usize = 500;
 
 /// What is true of how a webhook is delivered, whatever it bears.
 struct Delivery<'a> {
@@ -68,7 +72,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario, gateways: &[String]) -
                 let message = format!("`{}` has no dead letters to bring back", names::ZAP);
                 return Err(file.mistaken_key(&here, message).help("leave the profile out"));
             }
-            file.known(&here.key("op"), "event", &redrive.op, &events.iter().collect::<Vec<_>>())?;
+            self::redrive(file, &here, redrive, &events)?;
             file.known(&here.key("via"), "gateway", &redrive.via, gateways)?;
             file.within(&here.key("times"), "`times`", redrive.times as usize, 1, TIMES_MAX)?;
         }
@@ -79,6 +83,28 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario, gateways: &[String]) -
         }
     }
     Ok(())
+}
+
+/// One dead letter, or all that a filter means.
+fn redrive(
+    file: &File<'_>,
+    place: &Place,
+    redrive: &Redrive,
+    events: &BTreeSet<String>,
+) -> Result<(), PlanError> {
+    match (&redrive.op, &redrive.filter) {
+        (Some(op), None) => file.known(&place.key("op"), "event", op, &events.iter().collect::<Vec<_>>()),
+        (None, Some(filter)) => {
+            let limit = filter.limit.map_or(1, |limit| limit as usize);
+            file.within(&place.key("filter").key("limit"), "`limit`", limit, 1, REDRIVEN_MAX)
+        }
+        (Some(_), Some(_)) => Err(file
+            .mistaken_key(&place.key("filter"), "`op` and `filter` contradict each other")
+            .help("one letter is brought back by its `op`, many by a `filter`: leave one out")),
+        (None, None) => Err(file
+            .mistake(place, "nothing is brought back")
+            .help("name the event as `op`, or say which letters as `filter`; `filter = {}` means all")),
+    }
 }
 
 /// Every delivery of events, and its place.
@@ -130,12 +156,39 @@ fn shape(file: &File<'_>, place: &Place, deliver: &Deliver) -> Result<(), PlanEr
             .mistaken_key(&place.key(field), format!("`{field}` and `items` contradict each other"))
             .help("the items of a batch say what it bears: leave one out"));
     }
+    flaw(file, place, deliver)?;
     let altered = deliver.signature == SignatureKind::AlteredBody;
     let marker = format!("[{}]", deliver.op);
     if altered && deliver.body.as_ref().is_some_and(|body| !body.contains(&marker)) {
         return Err(file
             .mistake(&place.key("body"), "there is nothing in this body that could be altered")
             .help(format!("put the marker `{marker}` in it")));
+    }
+    Ok(())
+}
+
+/// A flaw is one of a certain envelope, made of the true event.
+fn flaw(file: &File<'_>, place: &Place, deliver: &Deliver) -> Result<(), PlanError> {
+    let schemes: &[SignatureScheme] = match deliver.flaw {
+        None => return Ok(()),
+        Some(Flaw::NoId) => &[SignatureScheme::Stripe],
+        Some(Flaw::EmptyBatch) => &[SignatureScheme::Meta, SignatureScheme::XSignature],
+        Some(_) => &[],
+    };
+    if !schemes.is_empty() && !schemes.contains(&deliver.scheme) {
+        return Err(file
+            .mistaken_key(&place.key("flaw"), "an envelope of this scheme cannot have this flaw")
+            .help("`no-id` is one of `stripe`, `empty-batch` one of `meta` and `x-signature`"));
+    }
+    if deliver.body.is_some() {
+        return Err(file
+            .mistaken_key(&place.key("flaw"), "`body` and `flaw` contradict each other")
+            .help("an exact body has the flaws that are written into it: leave one out"));
+    }
+    if deliver.signature == SignatureKind::AlteredBody {
+        return Err(file
+            .mistaken_key(&place.key("flaw"), "an altered body has no flaw besides")
+            .help("leave `flaw` out, or the signature as it is"));
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use crate::history::Ability;
 use crate::invariants;
 use crate::plan::places::Place;
 use crate::plan::{Expectation, PlanError, Scenario, meant, names};
+use crate::verdict::DEAD_LETTERS;
 
 /// Refuses unknown keys of `[expect]` before serde meets them: it would take each for a profile.
 pub(in crate::plan) fn expectation_keys(file: &File<'_>) -> Result<(), PlanError> {
@@ -64,7 +65,9 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
 struct Known {
     /// What may act.
     acts: BTreeSet<String>,
-    /// What is answered: also a batch, which acts only in its items.
+    /// What may be a dead letter.
+    delivered: BTreeSet<String>,
+    /// What is answered: also a batch, which acts only in its items, and a redrive of many.
     answered: BTreeSet<String>,
 }
 
@@ -72,7 +75,10 @@ impl Known {
     fn of(scenario: &Scenario) -> Self {
         let acts = scenario.ops();
         let batches = scenario.deliveries().map(|deliver| deliver.op.clone());
-        Self { answered: batches.chain(acts.iter().cloned()).collect(), acts }
+        let all = scenario.steps.iter().filter_map(|step| step.redrive.as_ref()?.filter.as_ref());
+        let all = all.map(|_| DEAD_LETTERS.to_owned());
+        let delivered = scenario.event_ops();
+        Self { delivered, answered: batches.chain(all).chain(acts.iter().cloned()).collect(), acts }
     }
 }
 
@@ -80,7 +86,8 @@ impl Known {
 fn layer(file: &File<'_>, place: &Place, layer: &Expectation, known: &Known) -> Result<(), PlanError> {
     let effects = layer.effects.iter().flatten().map(|(op, _)| ("effects", op, &known.acts));
     let answers = layer.answers.iter().flatten().map(|(op, _)| ("answers", op, &known.answered));
-    for (field, op, known) in effects.chain(answers) {
+    let dead = layer.dead.iter().flatten().map(|(op, _)| ("dead", op, &known.delivered));
+    for (field, op, known) in effects.chain(answers).chain(dead) {
         if !known.contains(op) {
             let known: Vec<&String> = known.iter().collect();
             return Err(file

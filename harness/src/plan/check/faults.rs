@@ -11,12 +11,13 @@ const FAULTS_MAX: usize = 1_000;
 const COMMITS_MAX: usize = 1_000_000;
 
 /// The actions, of which a fault has exactly one.
-const ACTIONS: [&str; 14] = [
+const ACTIONS: [&str; 15] = [
     "cut",
     "slow",
     "lose",
     "delay",
     "crash",
+    "stop",
     "freeze",
     "refuse",
     "clock",
@@ -33,7 +34,7 @@ const DETAILS: [(&str, &[&str]); 8] = [
     ("mode", &["cut"]),
     ("by", &["delay", "slow"]),
     ("silent", &["crash"]),
-    ("restart", &["crash"]),
+    ("restart", &["crash", "stop"]),
     ("upgrade", &["crash"]),
     ("thaw", &["freeze"]),
     ("offset", &["clock"]),
@@ -236,6 +237,9 @@ fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known) -> Result
             link(file, &place.key(field), &cut.from, &cut.to, known)?;
         }
     }
+    if let Some(host) = &fault.stop {
+        file.known(&place.key("stop"), "gateway", host, &known.gateways)?;
+    }
     if let Some(host) = &fault.clock {
         file.known(&place.key("clock"), "gateway", host, &known.gateways)?;
     }
@@ -295,6 +299,7 @@ fn has(fault: &Fault, field: &str) -> bool {
         "refuse" => fault.refuse.is_some(),
         "mode" => fault.mode.is_some(),
         "by" => fault.by.is_some(),
+        "stop" => fault.stop.is_some(),
         "silent" => fault.silent.is_some(),
         "restart" => fault.restart.is_some(),
         "thaw" => fault.thaw.is_some(),

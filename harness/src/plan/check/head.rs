@@ -1,10 +1,14 @@
 //! Checks of the title, the rules and the world.
 
+use onceproof_gateway::inbound::Subscriber;
+
 use super::{File, policy};
 use crate::plan::places::Place;
 use crate::plan::{PlanError, Scenario, WorldSpec, names};
 
 const GATEWAYS_MAX: usize = 8;
+/// The profiles whose receivers know one subscriber.
+const ALONE: [&str; 4] = [names::META_REDIS, names::ZAP, names::EXPRESS_PG, names::EXPRESS_PG_PROSE];
 const RETRIES_MAX: usize = 100;
 
 pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanError> {
@@ -49,6 +53,7 @@ fn world(file: &File<'_>, world: &WorldSpec, place: &Place) -> Result<(), PlanEr
     for (i, ability) in world.abilities.iter().enumerate() {
         once(file, &abilities.item(i), "this ability", world.abilities[..i].contains(ability))?;
     }
+    subscribers(file, &place.key("subscribers"), world)?;
     let gateways = usize::try_from(world.gateways).unwrap_or(usize::MAX);
     file.within(&place.key("gateways"), "the number of gateways", gateways, 1, GATEWAYS_MAX)?;
     let divisor = usize::try_from(world.shrink_time_by).unwrap_or(usize::MAX);
@@ -58,6 +63,28 @@ fn world(file: &File<'_>, world: &WorldSpec, place: &Place) -> Result<(), PlanEr
     let producer = place.key("producer");
     file.lasts(&producer.key("timeout"), "an attempt of a producer", world.producer.timeout)?;
     file.at_most(&producer.key("retry"), "retries", world.producer.retry.len(), RETRIES_MAX)
+}
+
+/// Names that an operation can bear, and that a gateway takes.
+fn subscribers(file: &File<'_>, place: &Place, world: &WorldSpec) -> Result<(), PlanError> {
+    let subscribers = &world.subscribers;
+    let one_alone = world.profiles.iter().find(|name| ALONE.contains(&name.as_str()));
+    if let (Some(profile), true) = (one_alone, subscribers != &[names::REPLY]) {
+        let mistake =
+            file.mistaken_key(place, format!("`{profile}` has no subscriber but `{}`", names::REPLY));
+        return Err(mistake.help("leave `subscribers` out, or the profile"));
+    }
+    file.within(place, "the number of subscribers", subscribers.len(), 1, Subscriber::MOST)?;
+    for (i, name) in subscribers.iter().enumerate() {
+        let here = place.item(i);
+        if name == Subscriber::GATEWAY {
+            let mistake = file.mistake(&here, format!("`{name}` is the gateway itself"));
+            return Err(mistake.help("what is no message is its own anyway: name who acts on messages"));
+        }
+        super::steps::op(file, &here, name)?;
+        once(file, &here, name, subscribers[..i].contains(name))?;
+    }
+    Ok(())
 }
 
 fn not_empty(file: &File<'_>, place: &Place, len: usize, known: &[&str]) -> Result<(), PlanError> {

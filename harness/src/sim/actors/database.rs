@@ -12,8 +12,8 @@ use std::{
 
 use onceproof_gateway::{
     store::{
-        Answer, Command, DeadLetter, EventCommand, EventReply, OpenError, Record, Reply, Store, StoreError,
-        wire,
+        Answer, Command, DeadFilter, DeadLetter, EventCommand, EventReply, OpenError, Record, Reply, Store,
+        StoreError, wire,
     },
     world::{BoxFuture, BoxIo, SharedWorld},
 };
@@ -147,7 +147,8 @@ impl WatchedStore {
 impl WatchedStore {
     /// Every dead letter, known by its marker.
     fn dead_letters(&self) -> Vec<Event> {
-        let list = Command::Event(EventCommand::ListDead { limit: LETTERS_MAX });
+        let list =
+            Command::Event(EventCommand::ListDead { filter: DeadFilter::default(), limit: LETTERS_MAX });
         let answer = self.sqlite.lock().expect(UNPOISONED).execute(&list);
         let Ok(Answer { reply: Reply::Event(EventReply::Dead { letters, .. }), .. }) = answer else {
             return Vec::new();

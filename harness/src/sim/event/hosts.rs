@@ -28,6 +28,8 @@ struct Host {
     generation: u32,
     alive: bool,
     frozen: bool,
+    /// Whether its program has returned.
+    ended: bool,
     /// How far its wall clock is off.
     clock_offset_ms: i64,
     tasks: BTreeMap<u64, Arc<Slot>>,
@@ -108,6 +110,7 @@ impl Hosts {
             generation: 0,
             alive: false,
             frozen: false,
+            ended: false,
             clock_offset_ms: 0,
             tasks: BTreeMap::new(),
             spawned: 0,
@@ -145,6 +148,7 @@ impl Hosts {
         let table = &mut self.lock()[host];
         table.alive = true;
         table.frozen = false;
+        table.ended = false;
     }
 
     /// Spawns a task of the given incarnation. A dead incarnation spawns nothing.
@@ -179,6 +183,17 @@ impl Hosts {
             drop(future);
             slot.wake();
         }
+    }
+
+    /// Its program has returned.
+    pub fn end(&self, host: usize, generation: u32) {
+        let entry = &mut self.lock()[host];
+        entry.ended |= entry.generation == generation;
+    }
+
+    /// Whether its program has returned since it was started last.
+    pub fn ended(&self, host: usize) -> bool {
+        self.lock()[host].ended
     }
 
     /// Sets its wall clock off by so much.

@@ -52,6 +52,8 @@ pub struct Pump<'a> {
     /// Hosts that died silently: nothing reaches or leaves them.
     dark: BTreeSet<usize>,
     refusing: BTreeSet<usize>,
+    /// Hosts that were told to stop and have not ended yet.
+    stopping: BTreeSet<usize>,
     incarnations: Vec<u32>,
     departed: u64,
     outgoing: Vec<Packet>,
@@ -77,6 +79,7 @@ impl<'a> Pump<'a> {
             holed: BTreeSet::new(),
             dark: BTreeSet::new(),
             refusing: BTreeSet::new(),
+            stopping: BTreeSet::new(),
             incarnations,
             departed: 0,
             outgoing: Vec::new(),
@@ -95,6 +98,7 @@ impl<'a> Pump<'a> {
             let now_ms = self.now_ms();
             self.land(now_ms);
             self.apply_due(now_ms);
+            self.bury_ended(now_ms);
             self.lift(now_ms);
             if self.is_over(now_ms) {
                 self.play.cast.curtain(now_ms);
@@ -180,6 +184,7 @@ impl<'a> Pump<'a> {
             }
             Action::Mend { from, to } => self.mend(&from, &to, now_ms),
             Action::Kill { host, silent } => self.kill(self.hosts.by_name(&host), silent),
+            Action::Stop(host) => self.stop(self.hosts.by_name(&host), &host),
             Action::Start(host) => self.start(self.hosts.by_name(&host)),
             Action::Freeze(host) => self.hosts.freeze(self.hosts.by_name(&host)),
             Action::Thaw(host) => self.hosts.thaw(self.hosts.by_name(&host)),
@@ -250,10 +255,33 @@ impl<'a> Pump<'a> {
         if !self.hosts.alive(host) {
             return;
         }
+        self.stopping.remove(&host);
         self.hosts.kill(host);
         if silent {
             self.dark.insert(host);
             self.forget_connections(host);
+        }
+    }
+
+    /// A process that does not listen dies of it.
+    fn stop(&mut self, host: usize, name: &str) {
+        if !self.hosts.alive(host) {
+            return;
+        }
+        match self.play.cast.stop(name) {
+            true => _ = self.stopping.insert(host),
+            false => self.kill(host, false),
+        }
+    }
+
+    /// A process that was told to stop and whose program has returned is no more, nor is any task of it.
+    fn bury_ended(&mut self, now_ms: u64) {
+        let ended: Vec<usize> =
+            self.stopping.iter().copied().filter(|host| self.hosts.ended(*host)).collect();
+        for host in ended {
+            let (name, _, _) = self.hosts.describe(host);
+            self.play.stage.record(now_ms, &name, Event::Exit);
+            self.kill(host, false);
         }
     }
 
@@ -298,6 +326,11 @@ impl<'a> Pump<'a> {
             began: self.began,
         });
         let program = self.play.cast.program(&name, world);
+        let hosts = Arc::clone(&self.hosts);
+        let program = Box::pin(async move {
+            program.await;
+            hosts.end(host, generation);
+        });
         self.hosts.spawn(host, generation, program);
     }
 

@@ -132,7 +132,8 @@ impl<'a> Director<'a> {
             Action::Kill { host, silent } => self.kill(&host, silent),
             Action::Start(host) => self.start(&host),
             Action::Change(change) => self.play.cast.change(&change),
-            Action::Freeze(_)
+            Action::Stop(_)
+            | Action::Freeze(_)
             | Action::Thaw(_)
             | Action::Refuse(_)
             | Action::Admit(_)

@@ -11,6 +11,7 @@ use crate::{
 const HOLDS: &str =
     "turmoil drops what is sent into a one-way cut, and cannot give it back when the cut mends";
 const FREEZES: &str = "turmoil runs every living host at every tick, so none can be suspended";
+const STOPS: &str = "a process that ends by itself stays on its host here until the run ends";
 const REFUSES: &str = "turmoil closes a port together with its process, never alone";
 const SLOWS: &str = "turmoil's delays are one range for all links";
 const CLOCKS: &str = "its hosts share one clock here: skew is tried on the other engine";
@@ -50,6 +51,7 @@ fn why_not(fault: &Fault) -> Option<&'static str> {
     }
     effects(fault).begin.iter().find_map(|action| match action {
         Action::Cut { lost: false, .. } => Some(HOLDS),
+        Action::Stop(_) => Some(STOPS),
         Action::Freeze(_) | Action::Thaw(_) => Some(FREEZES),
         Action::Refuse(_) | Action::Admit(_) => Some(REFUSES),
         Action::Slow { .. } => Some(SLOWS),

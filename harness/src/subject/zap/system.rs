@@ -51,6 +51,10 @@ impl Subject for Zap {
         })
     }
 
+    fn stop(&self, host: &str) -> bool {
+        self.gateway.stop(host)
+    }
+
     fn upgrade(&self, host: &str, policy: &toml::Table) {
         self.gateway.upgrade(host, policy);
     }

@@ -66,6 +66,7 @@ pub(super) fn changes(command: &Command, reply: &Reply) -> bool {
         Reply::Event(reply) => match reply {
             EventReply::Received { new, dead, .. } => new + dead > 0,
             EventReply::Leased { .. } => true,
+            EventReply::Redriven { ready, .. } => *ready > 0,
             EventReply::NotDead | EventReply::TooOld | EventReply::Dead { .. } => false,
         },
     }

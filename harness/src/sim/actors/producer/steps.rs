@@ -1,5 +1,7 @@
 //! Does what the plan's steps say, each attempt with the key of its operation.
 
+mod operator;
+
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard},
@@ -13,7 +15,7 @@ use onceproof_gateway::{
     world::{SharedWorld, within},
 };
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     answer::Answer,
@@ -22,7 +24,7 @@ use super::{
 };
 use crate::{
     history::Event,
-    plan::{KnownBy, LookUp, OperatorVerdict, Redrive, Resolve, Scenario, Send, Step, TokenKind},
+    plan::{KnownBy, LookUp, OperatorVerdict, Resolve, Scenario, Send, Step, TokenKind},
     sim::{
         stage::{BOOT_MS, Stage},
         wire::HTTP_PORT,
@@ -86,7 +88,7 @@ impl Producer {
             self.resolve(resolve).await;
         }
         if let Some(redrive) = &step.redrive {
-            futures::future::join_all((0..redrive.times).map(|_| self.redrive(redrive))).await;
+            futures::future::join_all((0..redrive.times).map(|_| self.bring_back(redrive))).await;
         }
     }
 
@@ -222,41 +224,6 @@ impl Producer {
         let answer = self.ask(&resolve.via, request).await;
         let (status, problem) = answer.map_or((None, None), |answer| (Some(answer.status), answer.problem));
         self.record(Event::Resolve { op: resolve.op.clone(), verdict: verdict.into(), status, problem });
-    }
-
-    /// Brings a dead letter back, which an operator finds in the list, or remembers.
-    async fn redrive(&self, redrive: &Redrive) {
-        let listed = self.listed(redrive).await;
-        let answer = match listed.or(self.heard_of(&redrive.op).letter) {
-            Some(letter) => {
-                self.lock().entry(redrive.op.clone()).or_default().letter = Some(letter);
-                let request = Request::post(format!("/admin/dead-letters/{letter}/redrive"))
-                    .header(header::HOST, &redrive.via)
-                    .header(header::AUTHORIZATION, format!("Bearer {ADMIN_TOKEN}"))
-                    .body(Bytes::new());
-                self.ask(&redrive.via, request).await
-            }
-            None => None,
-        };
-        let (status, problem) = answer.map_or((None, None), |answer| (Some(answer.status), answer.problem));
-        self.record(Event::Redrive { op: redrive.op.clone(), status, problem });
-    }
-
-    /// The number of the dead letter that bears the marker.
-    async fn listed(&self, redrive: &Redrive) -> Option<i64> {
-        let request = Request::get("/admin/dead-letters")
-            .header(header::HOST, &redrive.via)
-            .header(header::AUTHORIZATION, format!("Bearer {ADMIN_TOKEN}"))
-            .body(Bytes::new())
-            .ok()?;
-        let limit = Duration::from_millis(self.scenario.world.producer.timeout.ms());
-        let exchange = self.exchange(&redrive.via, request, limit);
-        let response = within(&*self.world, limit, exchange).await?.ok()?;
-        let body: Value = serde_json::from_slice(response.body()).ok()?;
-        let is_this = |letter: &&Value| {
-            letter["payload"].as_str().is_some_and(|payload| self.stage.operation(payload) == redrive.op)
-        };
-        body["deadLetters"].as_array()?.iter().find(is_this)?["id"].as_i64()
     }
 
     async fn ask(&self, via: &str, request: http::Result<Request<Bytes>>) -> Option<Answer> {

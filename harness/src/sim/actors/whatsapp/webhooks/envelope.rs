@@ -92,6 +92,9 @@ fn lone(event: &InboundEvent, altered: bool) -> Value {
     json!({ "id": id(&event.op), "type": "message", "from": event.from, "text": text(event, altered) })
 }
 
+/// Where nobody listens.
+pub const NOBODY: &str = "/webhooks/nobody";
+
 /// Where deliveries of this scheme go.
 pub fn path(scheme: SignatureScheme) -> &'static str {
     match scheme {

@@ -1,6 +1,7 @@
 //! The sender of webhooks: at-least-once (W1), with a fresh signature for each attempt (W2).
 
 mod envelope;
+mod flaw;
 mod sender;
 mod signature;
 

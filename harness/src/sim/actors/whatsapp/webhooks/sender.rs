@@ -11,12 +11,13 @@ use onceproof_gateway::{
 use serde_json::Value;
 
 use super::{
-    envelope::{body, message_id, path, status},
+    envelope::{NOBODY, body, message_id, path, status},
+    flaw::spoilt,
     signature::sign,
 };
 use crate::{
     history::Event,
-    plan::{Deliver, DeliverStatus, Scenario, SignatureKind, SignatureScheme, Span, Step},
+    plan::{Deliver, DeliverStatus, Flaw, Scenario, SignatureKind, SignatureScheme, Span, Step},
     sim::{
         actors::whatsapp::{HOST, Provider},
         stage::{BOOT_MS, Stage},
@@ -46,6 +47,7 @@ struct Webhook<'a> {
     signed_body: Bytes,
     signature: SignatureKind,
     scheme: SignatureScheme,
+    path: &'static str,
     id: String,
     delivery: Delivery<'a>,
 }
@@ -108,14 +110,23 @@ impl Sender {
 
     fn of_events<'a>(&self, deliver: &'a Deliver) -> Webhook<'a> {
         let altered = deliver.signature == SignatureKind::AlteredBody;
+        let bytes = |altered| -> Bytes {
+            let body = body(&self.scenario, deliver, altered);
+            deliver.flaw.map_or_else(|| body.clone().into(), |flaw| spoilt(flaw, &body).into())
+        };
+        let path = match deliver.flaw {
+            Some(Flaw::UnknownProvider) => NOBODY,
+            _ => path(deliver.scheme),
+        };
         Webhook {
             op: &deliver.op,
-            ops: self.scenario.events(deliver).into_iter().map(|event| event.op).collect(),
+            ops: self.scenario.events(deliver).iter().flat_map(|event| self.scenario.owed(event)).collect(),
             status: None,
-            body: body(&self.scenario, deliver, altered).into(),
-            signed_body: body(&self.scenario, deliver, false).into(),
+            body: bytes(altered),
+            signed_body: bytes(false),
             signature: deliver.signature,
             scheme: deliver.scheme,
+            path,
             id: message_id(deliver),
             delivery: Delivery {
                 times: deliver.times,
@@ -138,6 +149,7 @@ impl Sender {
             body,
             signature: SignatureKind::Good,
             scheme: SignatureScheme::Meta,
+            path: path(SignatureScheme::Meta),
             id,
             delivery: Delivery {
                 times: update.times,
@@ -206,7 +218,7 @@ impl Sender {
 
     /// Each attempt has a signature of its own, of its own time.
     fn request(&self, webhook: &Webhook<'_>, to: &str) -> http::Result<Request<Bytes>> {
-        let request = Request::post(path(webhook.scheme))
+        let request = Request::post(webhook.path)
             .header(header::HOST, to)
             .header(header::CONTENT_TYPE, "application/json");
         let seconds = self.world.clock_ms() / 1000;
