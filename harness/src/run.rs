@@ -1,17 +1,18 @@
 //! One run of a plan: played by an engine, written down as a history, judged by every invariant.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use onceproof_gateway::{
     policy::{Policy, PolicyError},
+    producer::{BookError, ProducerPolicy},
     provider,
 };
 
 use crate::{
     history::{self, Ability, Header, History, Promise},
-    plan::{META_REDIS, Plan, Step},
+    plan::{META_REDIS, Plan, Scenario, Step},
     sim::{
-        actors::{database::WatchedStore, redis::Redis, whatsapp::Provider},
+        actors::{database::WatchedStore, producer::Shop, redis::Redis, whatsapp::Provider},
         cast::{Company, DATABASE},
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
@@ -45,6 +46,9 @@ pub enum RunError {
     /// The store cannot be opened.
     #[error("no store to play on: {0}")]
     Store(#[from] onceproof_gateway::store::OpenError),
+    /// A producer's book cannot be opened.
+    #[error(transparent)]
+    Book(#[from] BookError),
     /// The engine cannot play the plan.
     #[error(transparent)]
     Engine(#[from] CannotPlay),
@@ -114,6 +118,7 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
         let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());
         Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery)).hinted(scenario.world.redis))
     };
+    let shops = shops(plan, &scenario, &stage)?;
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
     let company = Company {
         stage: Arc::clone(&stage),
@@ -123,6 +128,7 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
         provider,
         store,
         redis,
+        shops,
     };
     let header = header(plan, &Policy::profile("strict")?.scaled_down_by(slower), retention_ms);
     let bound_ms = BOUND_MS / u64::from(slower);
@@ -142,6 +148,27 @@ fn policies(plan: &Plan) -> Result<Policies, PolicyError> {
         policies.with(&fields)?;
     }
     Ok(policies)
+}
+
+/// The producers that something is ordered of.
+fn shops(
+    plan: &Plan,
+    scenario: &Arc<Scenario>,
+    stage: &Arc<Stage>,
+) -> Result<BTreeMap<String, Arc<Shop>>, RunError> {
+    let spec = &plan.scenario.world.producer;
+    let mut policy = ProducerPolicy::profile_with(plan.profile(), &spec.policy)?;
+    policy.timeout = Duration::from_millis(spec.timeout.ms());
+    policy.retry = spec.retry.iter().map(|pause| Duration::from_millis(pause.ms())).collect();
+    let policy = policy.scaled_down_by(plan.scenario.world.shrink_time_by);
+    let mut shops = BTreeMap::new();
+    for host in scenario.producers() {
+        if scenario.orders().any(|order| order.producer == host) {
+            let shop = Shop::new(host, policy.clone(), Arc::clone(stage), Arc::clone(scenario))?;
+            shops.insert(host.to_owned(), Arc::new(shop));
+        }
+    }
+    Ok(shops)
 }
 
 /// What the gateway is told of the provider.

@@ -3,14 +3,17 @@
 
 use serde_json::json;
 
-use super::domain_key::domain_key;
 use crate::{
+    domain_key::domain_key,
     inbound::{Event, Message},
     store::{Done, Effect, EventKey, Slot},
 };
 
 /// What comes before a text that is answered.
 const RECEIVED: &str = "Recebemos: ";
+
+/// The keys of these sends: instance, sender, provider, event, item, subscriber.
+const KEY_SCHEME: &str = "ev1";
 
 /// What is to be done about an event.
 pub(super) enum Plan {
@@ -39,7 +42,7 @@ fn reply(key: &EventKey, message: &Message) -> Effect {
         id: format!("{provider}:{event_id}:{item}"),
         slot: Slot {
             scope: format!("{instance}/messages/text"),
-            key: domain_key(&parts.map(String::as_str)),
+            key: domain_key(KEY_SCHEME, &parts.map(String::as_str)),
         },
         content: json!({ "to": message.from, "text": text }).to_string(),
     }

@@ -23,11 +23,12 @@ impl Scenario {
 }
 
 fn of_step(step: &mut Step) -> impl Iterator<Item = &mut Span> {
-    let Step { at, send, deliver, status, .. } = step;
+    let Step { at, send, order, deliver, status, .. } = step;
     let retries = send.iter_mut().flat_map(|send| send.retry.iter_mut().flatten());
     let delivered = deliver.iter_mut().flat_map(|of| of.retry.iter_mut().chain([&mut of.timeout]));
     let statuses = status.iter_mut().flat_map(|of| of.retry.iter_mut().chain([&mut of.timeout]));
-    std::iter::once(at).chain(retries).chain(delivered).chain(statuses)
+    let event_time = order.iter_mut().flat_map(|order| &mut order.event_time);
+    std::iter::once(at).chain(retries).chain(event_time).chain(delivered).chain(statuses)
 }
 
 fn of_fault(fault: &mut Fault) -> impl Iterator<Item = &mut Span> {
