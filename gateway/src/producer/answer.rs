@@ -39,8 +39,7 @@ pub(super) fn read(outcome: &Result<Response<Bytes>, ClientError>) -> Heard {
         Err(error) => return Heard::Again { pause: None, why: error.to_string() },
     };
     let (status, body) = (response.status(), body(response));
-    let slug = body["type"].as_str().and_then(|name| name.strip_prefix(PROBLEM_TYPE_PREFIX)).unwrap_or("");
-    let why = format!("{} {slug}", status.as_u16()).trim_end().to_owned();
+    let why = format!("{} {}", status.as_u16(), slug(&body)).trim_end().to_owned();
     match status {
         _ if status.is_success() => Heard::Acted { id: id(&body) },
         // The message was sent; its answer is no longer kept.
@@ -55,11 +54,33 @@ pub(super) fn read(outcome: &Result<Response<Bytes>, ClientError>) -> Heard {
     }
 }
 
-/// Whether the status of a key says that its message was sent.
-pub(super) fn read_status(outcome: &Result<Response<Bytes>, ClientError>) -> Option<Heard> {
-    let response = outcome.as_ref().ok().filter(|response| response.status().is_success())?;
+/// What the status of a key says of its message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum KeyStatus {
+    /// It was sent.
+    Sent {
+        /// The provider's id, where it is known.
+        id: Option<String>,
+    },
+    /// There is no record: nothing that bore the key has acted.
+    Free,
+    /// Nobody says.
+    Open,
+}
+
+/// Reads the status of a key.
+pub(super) fn read_status(outcome: &Result<Response<Bytes>, ClientError>) -> KeyStatus {
+    let Ok(response) = outcome else { return KeyStatus::Open };
     let body = body(response);
-    (body["status"] == "sent").then(|| Heard::Acted { id: id(&body) })
+    match response.status() {
+        status if status.is_success() && body["status"] == "sent" => KeyStatus::Sent { id: id(&body) },
+        StatusCode::NOT_FOUND if slug(&body) == "unknown-message" => KeyStatus::Free,
+        _ => KeyStatus::Open,
+    }
+}
+
+fn slug(body: &Value) -> &str {
+    body["type"].as_str().and_then(|name| name.strip_prefix(PROBLEM_TYPE_PREFIX)).unwrap_or("")
 }
 
 fn body(response: &Response<Bytes>) -> Value {
@@ -107,16 +128,17 @@ mod tests {
     }
 
     #[test]
-    fn a_status_proves_only_what_was_sent() {
-        let status = |code, says: &str| {
-            let body = json!({ "status": says, "messageId": "m1" }).to_string();
+    fn a_status_proves_only_what_was_sent_or_is_free() {
+        let status = |code: u16, says: &str| {
+            let kind = format!("{PROBLEM_TYPE_PREFIX}{says}");
+            let body = json!({ "status": says, "messageId": "m1", "type": kind }).to_string();
             read_status(&Ok(Response::builder().status(code).body(Bytes::from(body)).unwrap()))
         };
-        assert_eq!(status(200, "sent"), Some(Heard::Acted { id: Some("m1".into()) }));
-        for says in ["sending", "unknown", "failed"] {
-            assert_eq!(status(200, says), None, "{says}");
+        assert_eq!(status(200, "sent"), KeyStatus::Sent { id: Some("m1".into()) });
+        assert_eq!(status(404, "unknown-message"), KeyStatus::Free);
+        for (code, says) in [(200, "sending"), (200, "unknown"), (200, "failed"), (404, "sent"), (401, "x")] {
+            assert_eq!(status(code, says), KeyStatus::Open, "{code} {says}");
         }
-        assert_eq!(status(404, "sent"), None);
-        assert_eq!(read_status(&Err(ClientError::Timeout)), None);
+        assert_eq!(read_status(&Err(ClientError::Timeout)), KeyStatus::Open);
     }
 }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{
     BookError, Entry, FailedStep, Keys, Noted, OrderError, OrderState, Place, Posting, Producer, Question,
     RetryKey, Target, WorkerKey,
-    answer::{Heard, read, read_status},
+    answer::{Heard, KeyStatus, read, read_status},
     points,
 };
 use crate::hex::random_id;
@@ -94,32 +94,29 @@ impl Errand {
     /// One round of a step: its attempts, and the question before it is given up.
     async fn step(&mut self, entry: &Entry, step: usize) -> Result<Outcome, BookError> {
         let producer = Arc::clone(&self.producer);
-        let mut posting = match self.posting(entry, step).await? {
+        let mut posting = match blank(entry, step) {
             Ok(posting) => posting,
             Err(why) => return Ok(Outcome::Refused(why)),
         };
-        let mut last = self.attempt(&mut posting).await;
-        for pause in &producer.policy.retry {
-            let wait = match &last {
-                Heard::Again { pause: asked, .. } => asked.unwrap_or_default().max(*pause),
-                Heard::KeyTaken(_) => *pause,
-                Heard::Acted { .. } | Heard::Refused(_) => break,
+        let new_key = self.rekey(entry, step).await?;
+        let mut pauses = producer.policy.retry.iter();
+        let mut is_retry = false;
+        loop {
+            posting.key = match self.key_of_attempt(entry, step, new_key.as_ref(), is_retry) {
+                Ok(key) => key,
+                Err(error) => return Ok(Outcome::Refused(error.to_string())),
+            };
+            let heard = self.attempt(&mut posting).await;
+            // Whoever took the order is gone; from here on it is the worker's.
+            self.job.is_at_once = false;
+            is_retry = true;
+            let wait = match (&heard, pauses.next()) {
+                (Heard::Again { pause: asked, .. }, Some(pause)) => asked.unwrap_or_default().max(*pause),
+                (Heard::KeyTaken(_), Some(pause)) => *pause,
+                _ => return Ok(self.conclude(posting, heard).await),
             };
             producer.world.sleep(wait).await;
-            if producer.policy.retry_key == RetryKey::New {
-                posting.key = random_id(&*producer.world);
-            } else if self.job.is_at_once {
-                // The caller is gone; from here on it is the worker's.
-                self.job.is_at_once = false;
-                match self.key(entry, step) {
-                    Ok(key) => posting.key = key,
-                    Err(error) => return Ok(Outcome::Refused(error.to_string())),
-                }
-            }
-            last = self.attempt(&mut posting).await;
         }
-        self.job.is_at_once = false;
-        Ok(self.conclude(posting, last).await)
     }
 
     async fn attempt(&mut self, posting: &mut Posting) -> Heard {
@@ -135,44 +132,45 @@ impl Errand {
     /// A refusal speaks for one attempt, and a lost answer for none: the key's status is asked before the step counts as
     /// failed. What another content's key says is not of this order.
     async fn conclude(&self, posting: Posting, last: Heard) -> Outcome {
-        let why = match last {
+        let (why, is_refused) = match last {
             Heard::Acted { id } => return Outcome::Acted(id),
             Heard::KeyTaken(why) => return Outcome::Failed(why),
-            Heard::Refused(ref why) | Heard::Again { ref why, .. } => why.clone(),
+            Heard::Refused(why) => (why, true),
+            Heard::Again { why, .. } => (why, false),
         };
         let Posting { order, step, instance, route, key, .. } = posting;
         let question = Question { order, step, instance, route, key };
         match read_status(&self.producer.line.ask(question).await) {
-            Some(Heard::Acted { id }) => Outcome::Acted(id),
-            _ if matches!(last, Heard::Refused(_)) => Outcome::Refused(why),
+            KeyStatus::Sent { id } => Outcome::Acted(id),
+            KeyStatus::Free if is_refused => Outcome::Refused(why),
             _ => Outcome::Failed(why),
         }
     }
 
-    /// The first attempt of a round, or why there is none and never will be.
-    async fn posting(&mut self, entry: &Entry, step: usize) -> Result<Result<Posting, String>, BookError> {
-        let order = &entry.order;
-        let (instance, route) = match &order.steps[step].target {
-            Target::NewInstance => (None, "instances".to_owned()),
-            Target::Of { instance, route } => (Some(instance.clone()), route.clone()),
-            Target::OfCreated { step: creator, route } => match entry.made.get(*creator) {
-                Some(Some(instance)) => (Some(instance.clone()), route.clone()),
-                _ => return Ok(Err("nobody knows the id of the instance that was created".into())),
-            },
-        };
-        let mut key = match self.key(entry, step) {
-            Ok(key) => key,
-            Err(error) => return Ok(Err(error.to_string())),
-        };
-        let has_failed = entry.failures > 0 && order.is_composite();
-        if has_failed && self.producer.policy.failed_step == FailedStep::NewKey {
-            key = random_id(&*self.producer.world);
-            let noted = Noted::Rekeyed { step, key: key.clone() };
-            self.producer.book.note(&order.id, noted).await?;
+    /// A new key for a step of a composite operation that has failed, where a policy gives it one.
+    async fn rekey(&self, entry: &Entry, step: usize) -> Result<Option<String>, BookError> {
+        let Producer { world, policy, book, .. } = &*self.producer;
+        let has_failed = entry.failures > 0 && entry.order.is_composite();
+        if !has_failed || policy.failed_step == FailedStep::KeepsKey {
+            return Ok(None);
         }
-        let content = order.steps[step].content.clone();
-        let order = order.id.clone();
-        Ok(Ok(Posting { order, step, attempt: 0, instance, route, key, content }))
+        let key = random_id(&**world);
+        book.note(&entry.order.id, Noted::Rekeyed { step, key: key.clone() }).await?;
+        Ok(Some(key))
+    }
+
+    fn key_of_attempt(
+        &mut self,
+        entry: &Entry,
+        step: usize,
+        new_key: Option<&String>,
+        is_retry: bool,
+    ) -> Result<String, OrderError> {
+        match (new_key, self.producer.policy.retry_key) {
+            (_, RetryKey::New) if is_retry => Ok(random_id(&*self.producer.world)),
+            (Some(key), _) => Ok(key.clone()),
+            (None, _) => self.key(entry, step),
+        }
     }
 
     /// The key of a step: what is written down, unless a policy has the worker make it, or write it nowhere.
@@ -193,4 +191,19 @@ impl Errand {
             }
         }
     }
+}
+
+/// What every attempt of a step has in common, or why there is none and never will be.
+fn blank(entry: &Entry, step: usize) -> Result<Posting, String> {
+    let planned = entry.order.steps.get(step).ok_or("the order has no such step")?;
+    let (instance, route) = match &planned.target {
+        Target::NewInstance => (None, "instances".to_owned()),
+        Target::Of { instance, route } => (Some(instance.clone()), route.clone()),
+        Target::OfCreated { step: creator, route } => {
+            let made = entry.made.get(*creator).cloned().flatten();
+            (Some(made.ok_or("nobody knows the id of the instance that was created")?), route.clone())
+        }
+    };
+    let (order, content) = (entry.order.id.clone(), planned.content.clone());
+    Ok(Posting { order, step, attempt: 0, instance, route, key: String::new(), content })
 }

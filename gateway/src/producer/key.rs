@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn an_event_that_is_called_like_a_template_and_its_day_is_another_message() {
         let named = Domain { event: Some("RENOV_7D|2026-01-01".into()), template: None, ..reminder() };
-        let made = |policy: &ProducerPolicy, domain| {
+        let made = |policy: &ProducerPolicy, domain: &Domain| {
             deterministic_key(policy, domain, 0, Place::Worker, NEW_YEAR_MS).unwrap()
         };
         let (zap, strict) = (policy("zap", ""), policy("strict", ""));
