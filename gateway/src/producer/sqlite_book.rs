@@ -194,3 +194,67 @@ fn number(step: usize) -> i64 {
 fn refused(error: impl std::fmt::Display) -> BookError {
     BookError(error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::producer::{Keys, Step, Target};
+
+    fn order(id: &str, text: &str) -> Order {
+        let step = |target| Step { target, content: json!({ "text": text }) };
+        let send = Target::OfCreated { step: 0, route: "messages/text".into() };
+        Order { id: id.into(), keys: Keys::Random, steps: vec![step(Target::NewInstance), step(send)] }
+    }
+
+    fn keys(names: [&str; 2]) -> Vec<Option<String>> {
+        names.iter().map(|name| Some((*name).to_owned())).collect()
+    }
+
+    #[tokio::test]
+    async fn an_order_is_written_once_with_its_keys() {
+        let book = SqliteBook::in_memory().unwrap();
+        assert_eq!(book.take(order("a", "x"), keys(["k1", "k2"])).await.unwrap(), Taken::New);
+        assert_eq!(book.take(order("a", "x"), keys(["k3", "k4"])).await.unwrap(), Taken::Known);
+        assert_eq!(book.take(order("a", "y"), keys(["k5", "k6"])).await.unwrap(), Taken::Other);
+        let entry = book.entry("a").await.unwrap().unwrap();
+        assert_eq!((entry.order, entry.keys), (order("a", "x"), keys(["k1", "k2"])));
+        assert_eq!(book.entry("b").await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn the_last_step_closes_an_order() {
+        let book = SqliteBook::in_memory().unwrap();
+        book.take(order("a", "x"), keys(["k1", "k2"])).await.unwrap();
+        book.note("a", Noted::Failed).await.unwrap();
+        book.note("a", Noted::Acted { step: 0, id: Some("4711".into()) }).await.unwrap();
+        let entry = book.entry("a").await.unwrap().unwrap();
+        assert_eq!((entry.steps_done, entry.failures, entry.state), (1, 0, OrderState::Open));
+        assert_eq!(entry.made, [Some("4711".to_owned()), None]);
+        book.note("a", Noted::Acted { step: 1, id: None }).await.unwrap();
+        assert_eq!(book.entry("a").await.unwrap().unwrap().state, OrderState::Done);
+        assert_eq!(book.open().await.unwrap(), [""; 0]);
+    }
+
+    #[tokio::test]
+    async fn what_is_written_outlives_the_process() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("book.db");
+        let first = SqliteBook::at(&path).unwrap();
+        for id in ["b", "a", "c"] {
+            first.take(order(id, "x"), keys(["k1", "k2"])).await.unwrap();
+        }
+        first.note("a", Noted::Failed).await.unwrap();
+        first.note("a", Noted::Rekeyed { step: 1, key: "k9".into() }).await.unwrap();
+        first.note("c", Noted::GivenUp { why: "422 key-reused".into() }).await.unwrap();
+        drop(first);
+        let second = SqliteBook::at(&path).unwrap();
+        assert_eq!(second.open().await.unwrap(), ["b", "a"], "in the order in which they were taken");
+        let entry = second.entry("a").await.unwrap().unwrap();
+        assert_eq!((entry.failures, entry.keys), (1, keys(["k1", "k9"])));
+        let given_up = second.given_up().unwrap();
+        let [entry] = given_up.as_slice() else { panic!("{given_up:?}") };
+        assert_eq!((entry.order.id.as_str(), entry.why.as_deref()), ("c", Some("422 key-reused")));
+    }
+}
