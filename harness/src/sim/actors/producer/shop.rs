@@ -8,7 +8,7 @@ use std::{
 
 use onceproof_gateway::{
     producer::{Address, BookError, Entry, HttpLine, Producer, ProducerPolicy, SqliteBook, Tokens},
-    world::SharedWorld,
+    world::{SharedWorld, within},
 };
 
 use super::{
@@ -88,10 +88,22 @@ impl Shop {
             }
             world.sleep(PLACE_AGAIN).await;
         }
-        producer.closed(&order.id).await.expect("SQLite reads what it wrote");
+        // A producer that has lost an order never closes it, and the run has to end all the same.
+        let closed = within(&*world, self.patience(), producer.closed(&order.id)).await;
+        closed.transpose().expect("SQLite reads what it wrote");
         if self.done.lock().expect(UNPOISONED).insert(index) {
             self.stage.step_done();
         }
+    }
+
+    /// How long an order can be in hand at the most, but for a longer wait that a gateway asks for.
+    fn patience(&self) -> Duration {
+        let ProducerPolicy { timeout, retry, again_after, .. } = &self.policy;
+        // Every attempt may time out, and so may the question after the last.
+        let round = *timeout * (retry.len() as u32 + 2) + retry.iter().sum::<Duration>();
+        let rounds = again_after.len() as u32 + 1;
+        // Of two steps each may fail as often.
+        (round * rounds + again_after.iter().sum::<Duration>()) * 2
     }
 
     fn is_done(&self, index: usize) -> bool {
