@@ -79,6 +79,7 @@ impl House {
                 ability,
             },
             admin_token: Some("operator".into()),
+            front: None,
             inbound: None,
             port: 0,
         };

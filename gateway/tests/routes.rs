@@ -85,6 +85,7 @@ impl House {
                 ability: Ability::Opaque,
             },
             admin_token: None,
+            front: None,
             inbound: None,
             port: 0,
         };

@@ -5,6 +5,7 @@ mod admin;
 mod api;
 mod content;
 mod form;
+mod front;
 mod idle;
 mod paced;
 mod problem;
@@ -16,6 +17,7 @@ mod tests;
 
 pub use access::Instance;
 pub use form::{CONCURRENT_FORMS, MAX_FORM};
+pub use front::Front;
 pub use problem::{PROBLEM_TYPE_PREFIX, REPLAY, UNPROTECTED};
 pub use serve::{serve, serve_on, serve_until};
 

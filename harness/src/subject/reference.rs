@@ -7,6 +7,7 @@ use std::{
 
 use onceproof_gateway::{
     gateway::{self, GatewayConfig},
+    hint::SharedHint,
     http::Instance,
     inbound::{Endpoint, Inbound, Scheme},
     policy::{Answers, Policy, PolicyError},
@@ -20,6 +21,7 @@ use onceproof_gateway::{
 use super::Subject;
 use crate::{
     history::Event,
+    mutants::{Planted, Unplanted},
     sim::{
         actors::{
             database::{InProcessStore, WatchedStore},
@@ -70,6 +72,7 @@ pub struct ReferenceGateway {
     in_process: Mutex<BTreeMap<String, (u32, WatchedStore)>>,
     /// What a later release decides otherwise, by host.
     upgrades: Mutex<BTreeMap<String, toml::Table>>,
+    planted: Planted,
 }
 
 impl ReferenceGateway {
@@ -77,7 +80,24 @@ impl ReferenceGateway {
     #[must_use]
     pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
         let (in_process, upgrades) = Default::default();
-        Self { policies, ability, receives: false, has_redis: false, stage, shared, in_process, upgrades }
+        let planted = Arc::new(Unplanted);
+        Self {
+            policies,
+            ability,
+            receives: false,
+            has_redis: false,
+            stage,
+            shared,
+            in_process,
+            upgrades,
+            planted,
+        }
+    }
+
+    /// The same with a mistake planted in it.
+    #[must_use]
+    pub fn planted(self, planted: Planted) -> Self {
+        Self { planted, ..self }
     }
 
     /// The same, with webhooks and workers.
@@ -97,11 +117,11 @@ impl ReferenceGateway {
             return None;
         }
         let inbound = Inbound::new(endpoints());
-        if !self.has_redis {
-            return Some(inbound);
-        }
-        let hint = RedisHint::new(Arc::clone(world), redis::HOST, REDIS_PORT, policy.hint_timeout);
-        Some(Inbound { hint: Arc::new(hint), ..inbound })
+        let hint: SharedHint = match self.has_redis {
+            true => Arc::new(RedisHint::new(Arc::clone(world), redis::HOST, REDIS_PORT, policy.hint_timeout)),
+            false => Arc::clone(&inbound.hint),
+        };
+        Some(Inbound { hint: self.planted.hint(world, hint), ..inbound })
     }
 
     fn policy_on(&self, host: &str) -> Policy {
@@ -156,7 +176,7 @@ fn endpoints() -> Vec<Endpoint> {
 impl Subject for ReferenceGateway {
     fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
         let policy = self.policy_on(host);
-        let store = self.store(host, &world, &policy);
+        let store = self.planted.store(&world, self.store(host, &world, &policy));
         let inbound = self.inbound(&world, &policy);
         let config = GatewayConfig {
             policy,
@@ -171,6 +191,7 @@ impl Subject for ReferenceGateway {
             },
             admin_token: Some(ADMIN_TOKEN.into()),
             inbound,
+            front: self.planted.front(&world, &store),
             port: HTTP_PORT,
         };
         Box::pin(async move {

@@ -46,6 +46,7 @@ impl Line for WatchedLine {
             to,
             scope: format!("{instance}/{}", posting.route),
             key: Some(posting.key.clone()),
+            authorized: true,
             content: fingerprint::canonical_digest(posting.content.to_string().as_bytes())
                 .unwrap_or_default(),
         });
