@@ -33,6 +33,7 @@ const EVENTS: &[&str] = &[
     "delivery-answer",
     "received",
     "job",
+    "worker-send",
     "dead-letter",
     "store",
     "point",
@@ -225,6 +226,7 @@ mod tests {
             .received("event-1")
             .job("event-1", "leased", 1)
             .record("k1", State::Unknown, None)
+            .worker_send("event-1", "k1")
             .dead_letter("event-2")
             .redrive("event-2", 200)
             .end()
@@ -306,7 +308,7 @@ mod tests {
     fn half_a_line_is_not_an_entry() {
         let good = text(&every_event());
         let said = read(&good.as_bytes()[..good.len() - 5]).expect_err("bad").to_string();
-        assert!(said.starts_with("line 29: not a JSON object: "), "{said}");
+        assert!(said.starts_with("line 30: not a JSON object: "), "{said}");
     }
 
     #[test]

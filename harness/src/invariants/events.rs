@@ -95,6 +95,17 @@ pub(super) fn acknowledged(history: &History) -> BTreeMap<&str, Heard<'_>> {
     acknowledged
 }
 
+/// By event: the place where a store made it its own first.
+pub(super) fn first_owned(history: &History) -> BTreeMap<&str, usize> {
+    let mut owned = BTreeMap::new();
+    for (index, entry) in history.indexed() {
+        if let Event::Received { ops, .. } = &entry.event {
+            ops.iter().for_each(|op| _ = owned.entry(op.as_str()).or_insert(index));
+        }
+    }
+    owned
+}
+
 /// The events that came to something in the end: an effect, a dead letter, or a send that is visibly unknown.
 pub(super) fn accounted(history: &History) -> BTreeSet<&str> {
     let records = view::records(history);
@@ -105,6 +116,7 @@ pub(super) fn accounted(history: &History) -> BTreeSet<&str> {
         Event::Job { op: Some(op), scope: Some(scope), key: Some(key), .. } if is_unknown(scope, key) => {
             Some(op.as_str())
         }
+        Event::WorkerSend { op, scope, key, .. } if is_unknown(scope, key) => Some(op.as_str()),
         _ => None,
     });
     accounted.collect()

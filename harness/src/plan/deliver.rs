@@ -145,10 +145,11 @@ impl SignatureKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SignatureScheme {
-    /// `x-hub-signature-256: sha256=…`, and Meta's envelope.
+    /// `x-hub-signature-256: sha256=…`, and Meta's envelope. The receiver of `zap` reads Stripe's alone, so that one event
+    /// comes to it in that.
     #[default]
     Meta,
-    /// `x-signature`, bare hexadecimal, and Meta's envelope.
+    /// `x-signature`, bare hexadecimal, and an envelope of one event.
     XSignature,
     /// `stripe-signature: t=…,v1=…`, and an envelope of one event.
     Stripe,
@@ -164,7 +165,7 @@ impl SignatureScheme {
     /// Whether its envelope can hold a batch.
     #[must_use]
     pub fn takes_batches(self) -> bool {
-        matches!(self, Self::Meta | Self::XSignature)
+        self.is_meta()
     }
 }
 

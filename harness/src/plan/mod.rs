@@ -35,7 +35,7 @@ pub use files::*;
 pub use link::*;
 pub(crate) use meant::nearest;
 pub(crate) use names::needs_redis;
-pub use names::{META_REDIS, PROFILES, STRICT, VERDICTS};
+pub use names::{EXPRESS_PG, EXPRESS_PG_PROSE, META_REDIS, PROFILES, STRICT, VERDICTS, ZAP};
 pub use offset::*;
 pub use order::*;
 pub use scenario::*;

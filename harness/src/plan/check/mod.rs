@@ -7,6 +7,7 @@ mod file;
 mod head;
 mod orders;
 mod policy;
+mod redis_faults;
 mod run_all;
 mod steps;
 

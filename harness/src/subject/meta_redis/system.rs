@@ -9,15 +9,17 @@ use onceproof_gateway::{
 use serde_json::Value;
 
 use super::{
-    bullmq::{Bell, Queue, Worker, prefix},
-    client::Client,
     processing::Replies,
     receiver::{Receiver, router},
 };
 use crate::{
     history::Event,
     sim::{actors::redis::Redis, stage::Stage, wire::HTTP_PORT},
-    subject::Subject,
+    subject::{
+        Subject,
+        bullmq::{Bell, Queue, Worker, prefix},
+        redis_client::Client,
+    },
 };
 
 /// Its queue, and that of its dead letters.

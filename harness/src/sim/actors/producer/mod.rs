@@ -11,4 +11,4 @@ mod tenants;
 
 pub use shop::Shop;
 pub use steps::Producer;
-pub use tenants::{ACCOUNT_TOKEN, ADMIN_TOKEN, TENANTS, Tenant};
+pub use tenants::{ACCOUNT_TOKEN, ADMIN_TOKEN, TENANTS, Tenant, tenant};

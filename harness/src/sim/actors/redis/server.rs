@@ -16,7 +16,7 @@ use super::{
     resp::{Reply, take_command},
     session::Session,
 };
-use crate::sim::{clock, wire::REDIS_PORT};
+use crate::sim::{action::RedisLoss, clock, wire::REDIS_PORT};
 
 /// The host of the shared Redis.
 pub const HOST: &str = "redis";
@@ -38,12 +38,18 @@ struct Shared {
     world: Mutex<Option<Weak<dyn World>>>,
     /// Counts the masters. A connection ends with the one that it was made to.
     masters: watch::Sender<u64>,
+    /// Counts the commands.
+    asked: watch::Sender<u64>,
 }
 
 impl Default for Redis {
     fn default() -> Self {
-        let shared =
-            Shared { memory: Mutex::default(), world: Mutex::new(None), masters: watch::Sender::new(1) };
+        let shared = Shared {
+            memory: Mutex::default(),
+            world: Mutex::new(None),
+            masters: watch::Sender::new(1),
+            asked: watch::Sender::new(0),
+        };
         Self { shared: Arc::new(shared) }
     }
 }
@@ -53,6 +59,17 @@ impl Redis {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// What a fault takes from it.
+    pub fn lose(&self, loss: &RedisLoss) {
+        match loss {
+            RedisLoss::Everything => self.forget_all(),
+            RedisLoss::Keys(pattern) => self.evict(pattern),
+            RedisLoss::LastMs(ms) => self.forget_last(*ms),
+            RedisLoss::ToReplicaMs(lag_ms) => self.fail_over(*lag_ms),
+            RedisLoss::Writes { refused } => self.refuse_writes(*refused),
+        }
     }
 
     /// It loses its memory, as one that keeps nothing on disk does when it restarts.
@@ -95,6 +112,12 @@ impl Redis {
         let words = command.iter().map(|word| word.as_bytes().to_vec()).collect();
         let reply = Session::new(0).answer(&mut self.memory(), now, words);
         reply.strings()
+    }
+
+    /// Tells of every command that is answered: whoever polls in vain may leave it out, and look when there is news.
+    #[must_use]
+    pub fn asked(&self) -> watch::Receiver<u64> {
+        self.shared.asked.subscribe()
     }
 
     /// Serves for ever on the host of `world`.
@@ -148,6 +171,7 @@ impl Redis {
                 Ok(Some(command)) => {
                     let now = self.now();
                     session.answer(&mut self.memory(), now, command).encode(session.protocol, &mut replies);
+                    self.shared.asked.send_modify(|asked| *asked += 1);
                 }
                 Err(error) => {
                     Reply::Error(error.0).encode(session.protocol, &mut replies);
