@@ -6,6 +6,7 @@
 
 mod alarm;
 pub mod client;
+mod domain_key;
 pub mod fingerprint;
 pub mod gateway;
 pub mod hex;
@@ -17,6 +18,7 @@ mod ledger;
 mod message;
 pub mod points;
 pub mod policy;
+pub mod producer;
 pub mod provider;
 pub mod real;
 pub mod redis_hint;

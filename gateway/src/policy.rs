@@ -281,7 +281,7 @@ fn periods<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String
     texts.into_iter().map(|(name, text)| Ok((name, read_period(&text)?))).collect()
 }
 
-fn read_period<E: serde::de::Error>(text: &str) -> Result<Duration, E> {
+pub(crate) fn read_period<E: serde::de::Error>(text: &str) -> Result<Duration, E> {
     humantime::parse_duration(text).map_err(|error| E::custom(format!("not a period: `{text}` ({error})")))
 }
 

@@ -4,15 +4,16 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use onceproof_gateway::{
     policy::{Policy, PolicyError},
+    producer::{BookError, ProducerPolicy},
     provider,
 };
 
 use crate::{
     history::{self, Ability, Header, History, Promise},
     mutants::{Mutant, Planted, Unplanted},
-    plan::{EXPRESS_PG, EXPRESS_PG_PROSE, META_REDIS, Plan, Step, ZAP},
+    plan::{EXPRESS_PG, EXPRESS_PG_PROSE, META_REDIS, Plan, Scenario, Step, ZAP},
     sim::{
-        actors::{database::WatchedStore, redis::Redis, whatsapp::Provider},
+        actors::{database::WatchedStore, producer::Shop, redis::Redis, whatsapp::Provider},
         cast::{Company, DATABASE},
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
@@ -48,6 +49,9 @@ pub enum RunError {
     /// The store cannot be opened.
     #[error("no store to play on: {0}")]
     Store(#[from] onceproof_gateway::store::OpenError),
+    /// A producer's book cannot be opened.
+    #[error(transparent)]
+    Book(#[from] BookError),
     /// The engine cannot play the plan.
     #[error(transparent)]
     Engine(#[from] CannotPlay),
@@ -145,6 +149,7 @@ pub fn prepare_with(plan: &Plan, mutant: Option<&Mutant>) -> Result<Staged, RunE
             }
         }
     };
+    let shops = shops(plan, &scenario, &stage, planted.producer_fields())?;
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
     let company = Company {
         stage: Arc::clone(&stage),
@@ -154,6 +159,7 @@ pub fn prepare_with(plan: &Plan, mutant: Option<&Mutant>) -> Result<Staged, RunE
         provider,
         store,
         redis,
+        shops,
     };
     let header = header(plan, &Policy::profile("strict")?.scaled_down_by(slower), retention_ms);
     let bound_ms = BOUND_MS / u64::from(slower);
@@ -171,6 +177,30 @@ fn policies(plan: &Plan, planted: &str) -> Result<Policies, PolicyError> {
         policies.with(&fields)?;
     }
     Ok(policies)
+}
+
+/// The producers that something is ordered of.
+fn shops(
+    plan: &Plan,
+    scenario: &Arc<Scenario>,
+    stage: &Arc<Stage>,
+    planted: &str,
+) -> Result<BTreeMap<String, Arc<Shop>>, RunError> {
+    let spec = &plan.scenario.world.producer;
+    let mut fields = spec.policy.clone();
+    fields.extend(planted.parse::<toml::Table>().map_err(PolicyError::from)?);
+    let mut policy = ProducerPolicy::profile_with(plan.profile(), &fields)?;
+    policy.timeout = Duration::from_millis(spec.timeout.ms());
+    policy.retry = spec.retry.iter().map(|pause| Duration::from_millis(pause.ms())).collect();
+    let policy = policy.scaled_down_by(plan.scenario.world.shrink_time_by);
+    let mut shops = BTreeMap::new();
+    for host in scenario.producers() {
+        if scenario.orders().any(|order| order.producer == host) {
+            let shop = Shop::new(host, policy.clone(), Arc::clone(stage), Arc::clone(scenario))?;
+            shops.insert(host.to_owned(), Arc::new(shop));
+        }
+    }
+    Ok(shops)
 }
 
 /// What the gateway is told of the provider.

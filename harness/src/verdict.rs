@@ -46,7 +46,7 @@ pub struct Verdict {
     pub dead: BTreeMap<String, String>,
     /// Faults of the plan that never struck.
     pub idle_faults: Vec<u32>,
-    /// Whether any effect, any answer or any claim was observed.
+    /// Whether any effect, any answer, any claim or any order was observed.
     pub observed: bool,
 }
 
@@ -97,7 +97,10 @@ pub fn judge(history: &History) -> Verdict {
             granted
                 || matches!(
                     entry.event,
-                    Event::Effect { .. } | Event::Response { .. } | Event::DeliveryAnswer { .. }
+                    Event::Effect { .. }
+                        | Event::Response { .. }
+                        | Event::DeliveryAnswer { .. }
+                        | Event::Ordered { .. }
                 )
         }),
     }

@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use onceproof::plan::Expectation;
 use scenarios::scenarios;
 
-/// The rules about sending that one gateway can be judged by: S12 and S13 are about producers.
-const SENDING: [&str; 11] = ["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11"];
+/// The rules about sending: S12 and S13 are the producers' side.
+const SENDING: [&str; 13] =
+    ["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11", "S12", "S13"];
 
 /// The rules about receiving.
 const RECEIVING: [&str; 11] = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11"];

@@ -63,7 +63,7 @@ pub fn serve(options: Options) -> Result<(), Failure> {
     let stub = Arc::new(Stub { ability: options.ability, delay, sent: Mutex::default() });
     let router = Router::new()
         .route("/{phone_number_id}/messages", post(act).get(find))
-        .route("/instances", post(act))
+        .route("/instances", post(act).get(find))
         .route("/{phone_number_id}/media", post(keep))
         .layer(DefaultBodyLimit::max(80 * 1024 * 1024))
         .with_state(stub);

@@ -144,7 +144,7 @@ pub enum Command {
         now_ms: i64,
     },
     /// The fencing write that resolves an ambiguous COMMIT: gives the claim a new token, conditional on the
-    /// claim id. Replies: `Meets` (with the new token), `Fenced` (another claim's), `Absent`.
+    /// claim id; a settled one keeps its own. Replies: `Meets` (with the token), `Fenced` (another claim's), `Absent`.
     Fence {
         /// The key.
         slot: Slot,

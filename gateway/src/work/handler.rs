@@ -3,11 +3,14 @@
 
 use serde_json::json;
 
-use super::domain_key::domain_key;
 use crate::{
+    domain_key::domain_key,
     inbound::{Event, Message},
     store::{Done, Effect, EventKey, Slot},
 };
+
+/// The keys of these sends: instance, sender, provider, event, item, subscriber.
+const KEY_SCHEME: &str = "ev1";
 
 /// What is to be done about an event.
 pub(super) enum Plan {
@@ -37,7 +40,7 @@ fn write(key: &EventKey, message: &Message) -> Effect {
         id: format!("{provider}:{instance}:{event_id}:{item}:{subscriber}"),
         slot: Slot {
             scope: format!("{instance}/messages/text"),
-            key: domain_key(&parts.map(String::as_str)),
+            key: domain_key(KEY_SCHEME, &parts.map(String::as_str)),
         },
         content: json!({ "to": to, "text": text }).to_string(),
     }

@@ -2,7 +2,6 @@
 
 mod backoff;
 mod courier;
-mod domain_key;
 mod echo;
 mod foreman;
 mod handler;

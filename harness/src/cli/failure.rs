@@ -29,7 +29,7 @@ impl Failure {
     /// A plan cannot be played: a store that does not open is our fault, all else that of the plan.
     pub fn run(error: RunError) -> Self {
         let code = match error {
-            RunError::Store(_) => exit::OUR_FAULT,
+            RunError::Store(_) | RunError::Book(_) => exit::OUR_FAULT,
             RunError::Policy(_) | RunError::Engine(_) => exit::BAD_INPUT,
         };
         Self { code, report: error.into() }

@@ -85,6 +85,12 @@ impl Build {
         self
     }
 
+    /// A producer takes an order of one step.
+    pub(crate) fn ordered(self, op: &str) -> Self {
+        let event = Event::Ordered { op: op.into(), ops: vec![op.into()], known: false };
+        self.event("producer", event)
+    }
+
     /// A request with the content that belongs to its operation.
     pub(crate) fn request(self, op: &str, call: u32, key: &str) -> Self {
         self.send(op, call, Some(key), op)

@@ -95,6 +95,15 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
+    /// A producer has taken an order: it is durable in the producer's own store (S12).
+    Ordered {
+        /// The order.
+        op: String,
+        /// The operations of its steps, in their order.
+        ops: Vec<String>,
+        /// Whether it had the order already, and changed nothing.
+        known: bool,
+    },
     /// A producer sends a request.
     Request {
         /// The logical operation, known by the marker in its content.
@@ -332,9 +341,9 @@ pub enum Event {
         /// Its key.
         key: String,
     },
-    /// A dead letter as it stands at the end (W8).
+    /// A dead letter, or an operation that a producer gave up, as it stands at the end (W8).
     DeadLetter {
-        /// The event, by its marker.
+        /// The event or the operation, by its marker.
         op: String,
         /// Why it was given up.
         why: String,

@@ -17,7 +17,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
     kind: Kind::Liveness,
     promise: "Without faults, or healed with a provider that takes our key, every operation ends definite; healed \
               with one that can be asked, every operation that it has.",
-    rules: &["S6", "S11"],
+    rules: &["S6", "S11", "S12", "S13"],
     judge,
 };
 
@@ -41,6 +41,7 @@ fn judge(history: &History) -> Ruling {
     }
     let mut findings = Findings::default();
     let (records, losses) = (view::records(history), Losses::of(history));
+    never_sent(history, &mut findings);
     let (had, marked) = (had(history), marked(history));
     // Undisturbed, nothing is left without a record because it was lost: whoever sends nothing completes nothing.
     let absent_is_definite = disturbed_until_ms.is_some() && view::shows_store(history);
@@ -74,6 +75,23 @@ fn judge(history: &History) -> Ruling {
         findings.breach(waiver, why, places.into_iter().flatten());
     }
     findings.ruling()
+}
+
+/// What a producer took and never sent is as pending as can be, unless it was given up before its turn came.
+fn never_sent(history: &History, findings: &mut Findings) {
+    let mut begun = BTreeSet::new();
+    for entry in &history.entries {
+        if let Event::Request { op, .. } | Event::DeadLetter { op, .. } = &entry.event {
+            begun.insert(op.as_str());
+        }
+    }
+    for (op, taken) in view::ordered(history) {
+        findings.relevant();
+        if !begun.contains(op) {
+            let why = format!("operation {op:?} is still pending: its producer took it and never sent it");
+            findings.violate(why, [taken]);
+        }
+    }
 }
 
 /// The operations that a provider has under their reference, so that it can be asked and finds them.
@@ -219,6 +237,15 @@ mod tests {
         assert!(ends(State::Claimed, None).is_violated());
         assert!(ends(State::Dispatching, None).is_violated());
         assert_eq!(ends(State::Unknown, None).evidence(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn an_order_that_is_never_sent_is_pending_unless_it_was_given_up() {
+        let taken = || Build::new().ordered("a");
+        assert!(verdict(taken()).why().ends_with("never sent it"));
+        assert_eq!(verdict(taken()).evidence(), [0]);
+        assert_eq!(verdict(taken().dead_letter("a")), Ruling::Kept);
+        assert_eq!(verdict(taken().request("a", 1, "k1").status(1, 200)), Ruling::Kept);
     }
 
     #[test]

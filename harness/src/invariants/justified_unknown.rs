@@ -94,7 +94,7 @@ fn end(causes: &mut [Cause<'_>], index: usize, which: impl Fn(u32) -> bool) {
 /// A fault between producer and gateway touches no dispatch, and both its hosts are named.
 fn strikes_the_dispatch(hosts: &[String]) -> bool {
     let on_the_way = |host: &String| host.starts_with("gateway") || host == "database" || host == "whatsapp";
-    hosts.iter().any(on_the_way) && hosts.iter().all(|host| host != "producer")
+    hosts.iter().any(on_the_way) && hosts.iter().all(|host| !host.starts_with("producer"))
 }
 
 /// Whether the cause was there at any time since the record's claim, and concerns it.

@@ -6,13 +6,14 @@ use crate::history::{Event, History};
 
 use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
-use super::view;
+use super::view::{self, Slot};
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "no-collapse",
     kind: Kind::Safety,
-    promise: "Two operations never become one: none is told the success of another's message as its own.",
-    rules: &["S2", "S3", "S9"],
+    promise: "Two operations never become one: none is told the success of another's message as its own, and no two orders \
+              bear one key.",
+    rules: &["S2", "S3", "S9", "S12"],
     judge,
 };
 
@@ -47,7 +48,30 @@ fn judge(history: &History) -> Ruling {
         }
         told.entry(answer.digest).or_insert((answer.op, answer.index));
     }
+    orders_of_one_key(history, &mut findings);
     findings.ruling()
+}
+
+/// A producer that gives two orders one key takes them for one, whatever the gateway makes of it.
+fn orders_of_one_key(history: &History, findings: &mut Findings) {
+    let ordered = view::ordered(history);
+    if ordered.len() < 2 {
+        return;
+    }
+    let mut first_of: BTreeMap<Slot<'_>, (&str, usize)> = BTreeMap::new();
+    let mut told = BTreeSet::new();
+    for (index, entry) in history.indexed() {
+        let Event::Request { op, scope, key: Some(key), .. } = &entry.event else { continue };
+        if !ordered.contains_key(op.as_str()) {
+            continue;
+        }
+        findings.relevant();
+        let (first, place) = *first_of.entry((scope, key)).or_insert((op, index));
+        if first != op && told.insert(op) {
+            let why = format!("the orders {first:?} and {op:?} bear one key, {key:?}: look at the producer");
+            findings.violate(why, [place, index]);
+        }
+    }
 }
 
 fn acted(history: &History) -> Acted<'_> {
@@ -113,6 +137,19 @@ mod tests {
     #[test]
     fn a_message_that_is_the_effect_of_both_is_its_own() {
         assert_eq!(judge(&two().effect("b", "m1").ok(2, "m1").history()), Ruling::Kept);
+    }
+
+    #[test]
+    fn two_orders_under_one_key_are_a_breach_of_the_producer() {
+        let taken = || Build::new().ordered("a").ordered("b").request("a", 1, "k1");
+        let ruling = judge(&taken().request("b", 2, "k1").status(2, 422).request("b", 3, "k1").history());
+        assert!(ruling.is_violated() && ruling.why().contains("look at the producer"));
+        assert_eq!(ruling.evidence(), [2, 3]);
+        assert_eq!(judge(&taken().request("b", 2, "k2").history()), Ruling::Kept);
+        let other = taken().request("b", 2, "k1").in_scope("loja-2/messages/text");
+        assert_eq!(judge(&other.history()), Ruling::Kept, "keys are scoped");
+        let raw = Build::new().ordered("a").request("a", 1, "k1").request("b", 2, "k1").status(2, 422);
+        assert!(!judge(&raw.history()).is_violated(), "who only sends may try what is refused");
     }
 
     #[test]

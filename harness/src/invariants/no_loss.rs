@@ -17,8 +17,8 @@ pub(super) const INVARIANT: Invariant = Invariant {
     name: "no-loss",
     kind: Kind::Liveness,
     promise: "Every operation that was acknowledged has its effect in the end, or is visibly unknown; so has every \
-              event, or it is a dead letter.",
-    rules: &["S7", "S10", "S11", "W1", "W4", "W8"],
+              event, and every order that a producer took, or it is a dead letter.",
+    rules: &["S7", "S10", "S11", "S12", "S13", "W1", "W4", "W8"],
     judge,
 };
 
@@ -43,7 +43,29 @@ fn judge(history: &History) -> Ruling {
         }
     }
     events_lost(history, &losses, &mut findings);
+    orders_lost(history, &acknowledged, &unknown, &mut findings);
     findings.ruling()
+}
+
+/// Whoever takes an order owns it, from the commit on: it is sent, or given up where a person sees it.
+fn orders_lost(
+    history: &History,
+    acknowledged: &BTreeSet<&str>,
+    unknown: &BTreeSet<&str>,
+    findings: &mut Findings,
+) {
+    let accounted = events::accounted(history);
+    for (op, taken) in view::ordered(history) {
+        findings.relevant();
+        if accounted.contains(op) || unknown.contains(op) || acknowledged.contains(op) {
+            continue;
+        }
+        let is_request = |event: &Event| matches!(event, Event::Request { op: of, .. } if of == op);
+        let sent = history.entries.iter().position(|entry| is_request(&entry.event));
+        let what = if sent.is_some() { "has neither acted nor been given up" } else { "was never sent" };
+        let why = format!("operation {op:?} was taken by its producer and {what}");
+        findings.violate(why, [Some(taken), sent].into_iter().flatten());
+    }
 }
 
 /// Whoever acknowledges an event owns it: its sender forgets it.
@@ -153,6 +175,21 @@ mod tests {
         assert!(
             matches!(judge(&forgotten.history()), Ruling::Waived { waiver, .. } if waiver == LOST_COMMITS)
         );
+    }
+
+    #[test]
+    fn an_order_that_was_taken_acts_or_is_a_dead_letter_or_is_unknown() {
+        let taken = || Build::new().ordered("a");
+        let ruling = judge(&taken().end().history());
+        assert!(ruling.is_violated() && ruling.why().ends_with("never sent"), "{ruling:?}");
+        assert_eq!(ruling.evidence(), [0]);
+        let sent = || taken().request("a", 1, "k1").no_response(1);
+        let ruling = judge(&sent().record("k1", State::Claimed, None).end().history());
+        assert!(ruling.is_violated() && ruling.why().ends_with("given up"), "{ruling:?}");
+        assert_eq!(ruling.evidence(), [0, 1]);
+        assert_eq!(judge(&sent().effect("a", "m1").end().history()), Ruling::Kept);
+        assert_eq!(judge(&sent().record("k1", State::Unknown, None).end().history()), Ruling::Kept);
+        assert_eq!(judge(&sent().dead_letter("a").end().history()), Ruling::Kept);
     }
 
     #[test]

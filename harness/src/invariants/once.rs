@@ -16,7 +16,7 @@ pub(super) const INVARIANT: Invariant = Invariant {
     name: "once",
     kind: Kind::Safety,
     promise: "An operation acts at most once, and so do a key and an event.",
-    rules: &["S2", "S5", "S10", "S12", "W1", "W7", "W8"],
+    rules: &["S2", "S5", "S10", "S12", "S13", "W1", "W7", "W8"],
     judge,
 };
 

@@ -105,6 +105,17 @@ pub(super) fn answers(history: &History) -> Vec<Answer<'_>> {
     answers
 }
 
+/// The operations that a producer took an order of, and where.
+pub(super) fn ordered(history: &History) -> BTreeMap<&str, usize> {
+    let mut ordered = BTreeMap::new();
+    for (index, entry) in history.indexed() {
+        if let Event::Ordered { ops, .. } = &entry.event {
+            ops.iter().for_each(|op| _ = ordered.entry(op.as_str()).or_insert(index));
+        }
+    }
+    ordered
+}
+
 /// A record as it stands at the end.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Final {

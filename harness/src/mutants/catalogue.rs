@@ -8,6 +8,7 @@ use super::{
         AckFirst, DroppedRetries, EarlyMark, FirstItem, Inline, LockAsRecord, ReEncoded, RedriveAnew,
         SignatureAsId, StatusBackwards, WithoutConstraint,
     },
+    orders::{BUSINESS_KEY, NEW_KEY_PER_RETRY, NEW_KEY_PER_STEP, STAMPED_KEY, UNWRITTEN_KEY},
     sends::{
         CallerLeaves, FAIL_OPEN, FieldOrder, ForgottenCommits, GetThenSet, KeyOfAllTenants, LateMark,
         NO_WAY_OUT, NoHeaders, NoToken, ReleaseAfterEffect, ReleaseOn5xx, ReusedToken, SHORT_TTL, Unfenced,
@@ -18,8 +19,26 @@ use crate::history::Ability::{self, Echoing, Keyed, Opaque, Queryable};
 /// It hurts whatever the provider can do.
 const ANY: &[Ability] = &[Keyed, Queryable, Echoing, Opaque];
 
-/// Every mutant, sends first.
+/// Every mutant: producers, sends, events.
 pub const ALL: &[Mutant] = &[
+    mutant("new-key-per-retry", "Each retry of a producer bears a new key.", &["S12"], || {
+        Arc::new(NEW_KEY_PER_RETRY)
+    }),
+    mutant("timestamp-in-the-key", "A key is made of the time at which it is made.", &["S12"], || {
+        Arc::new(STAMPED_KEY)
+    }),
+    mutant("key-not-persisted", "A key is in its job, and nowhere else.", &["S12"], || {
+        Arc::new(UNWRITTEN_KEY)
+    }),
+    mutant(
+        "business-uniqueness-as-a-key",
+        "A key is about the kind of message and its day, and not about what happened.",
+        &["S12"],
+        || Arc::new(BUSINESS_KEY),
+    ),
+    mutant("failed-step-with-a-new-key", "A step that failed is a new operation.", &["S13"], || {
+        Arc::new(NEW_KEY_PER_STEP)
+    }),
     mutant(
         "ttl-too-short",
         "An answer is forgotten after 30 minutes, and a repetition is a new send.",

@@ -5,6 +5,7 @@ mod catalogue;
 mod events;
 mod hunt;
 mod mutant;
+mod orders;
 mod sends;
 mod unplanted;
 

@@ -36,6 +36,11 @@ pub trait Mutation: Send + Sync + 'static {
         ""
     }
 
+    /// Policy fields of the producers, as TOML.
+    fn producer_fields(&self) -> &'static str {
+        ""
+    }
+
     /// The store as one gateway sees it.
     fn store(&self, world: &SharedWorld, store: Arc<dyn Store>) -> Arc<dyn Store> {
         let _ = world;

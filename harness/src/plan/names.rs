@@ -1,6 +1,8 @@
 //! The words that a scenario may use for things outside of it.
 
 use super::ANY_POINT;
+use onceproof_gateway::producer;
+
 use crate::{
     sim::actors::database,
     subject::{self, express_pg},
@@ -77,16 +79,22 @@ pub(super) fn is_rule(id: &str) -> bool {
     })
 }
 
-/// Every host of a world with so many gateways.
-pub(super) fn hosts(gateways: u32, redis: bool) -> Vec<String> {
-    let outside = ["producer", "whatsapp", "database"].map(String::from);
-    outside.into_iter().chain(redis.then(|| "redis".into())).chain(self::gateways(gateways)).collect()
+/// Every host of a world with these producers and so many gateways.
+pub(super) fn hosts(producers: &[&str], gateways: u32, redis: bool) -> Vec<String> {
+    let outside = producers.iter().copied().chain(["whatsapp", "database"]).map(String::from);
+    outside.chain(redis.then(|| "redis".into())).chain(self::gateways(gateways)).collect()
 }
 
 /// Every named point, and the placeholder where a scenario varies it.
 pub(super) fn points(placeholder: bool) -> Vec<&'static str> {
     let placeholder = placeholder.then_some(ANY_POINT);
-    let all = [onceproof_gateway::points::ALL, database::POINTS, subject::points::POINTS, express_pg::POINTS];
+    let all = [
+        onceproof_gateway::points::ALL,
+        producer::points::ALL,
+        database::POINTS,
+        subject::points::POINTS,
+        express_pg::POINTS,
+    ];
     all.into_iter().flatten().copied().chain(placeholder).collect()
 }
 

@@ -1,11 +1,11 @@
 //! Plans drawn from a seed, to see whether the same seed gives the same bytes.
 //!
-//! They send, deliver, and hurt everything that the engine can hurt: crashes and restarts, cuts, freezes, slow links, lost
+//! They send, order, deliver, and hurt everything that the engine can hurt: crashes and restarts, cuts, freezes, slow links, lost
 //! and late messages, a database that dies, a Redis that forgets, clocks that are wrong.
 
 use super::{
-    CutMode, Deliver, Expectations, Fault, Link, Message, Offset, Plan, REPLY, Scenario, Send, Span, Step,
-    WorldSpec,
+    CutMode, Deliver, Expectations, Fault, KeysKind, Link, Message, Offset, Order, PRODUCER, Plan, REPLY,
+    Scenario, Send, Span, Step, WorldSpec,
 };
 use crate::{history::Ability, sim::chance::Chance};
 
@@ -28,11 +28,23 @@ pub fn sample(seed: u64) -> Plan {
         seed: Some(seed),
         shrink_time_by: 1,
     };
-    let steps = (0..chance.between(1, 3)).map(|number| step(&mut chance, number, gateways)).collect();
-    let faults = (0..chance.between(1, 3)).map(|_| fault(&mut chance, gateways, world.redis)).collect();
+    // Where all is ordered, the producers can die too.
+    let all_ordered = chance.between(0, 3) == 0;
+    let mut steps = Vec::new();
+    for number in 0..chance.between(1, 3) {
+        match all_ordered {
+            true => steps.push(ordered(&mut chance, number)),
+            false => steps.push(step(&mut chance, number, gateways)),
+        }
+    }
+    let mut faults: Vec<Fault> =
+        (0..chance.between(1, 3)).map(|_| fault(&mut chance, gateways, world.redis)).collect();
+    if all_ordered {
+        faults.push(producer_dies(&mut chance));
+    }
     let scenario = Scenario {
         title: format!("Drawn from seed {seed}"),
-        story: "Sends, events, and faults of every kind, at random.".into(),
+        story: "Sends, orders, events, and faults of every kind, at random.".into(),
         rules: vec!["H1".into()],
         world,
         steps,
@@ -62,6 +74,34 @@ fn step(chance: &mut Chance, number: u64, gateways: u32) -> Step {
     send.times = times;
     send.via = via;
     Step { at, send: Some(send), ..Step::default() }
+}
+
+fn ordered(chance: &mut Chance, number: u64) -> Step {
+    let at = Span::from_ms(chance.between(0, 5_000));
+    let op = format!("op-{number}");
+    let is_deterministic = chance.between(0, 1) == 0;
+    let order = Order {
+        to: Some("5511999990001".into()),
+        text: Some("Seu pedido saiu".into()),
+        keys: is_deterministic.then_some(KeysKind::Deterministic),
+        event: is_deterministic.then(|| op.clone()),
+        setup: (chance.between(0, 1) == 0).then(|| format!("conta-{number}")),
+        producer: PRODUCER.into(),
+        at_once: chance.between(0, 1) == 0,
+        op,
+        ..Order::default()
+    };
+    Step { at, order: Some(order), ..Step::default() }
+}
+
+fn producer_dies(chance: &mut Chance) -> Fault {
+    Fault {
+        at: Some(Span::from_ms(chance.between(0, 6_000))),
+        crash: Some(PRODUCER.into()),
+        silent: Some(chance.between(0, 1) == 0),
+        restart: Some(Span::from_ms(chance.between(10, 40_000))),
+        ..Fault::default()
+    }
 }
 
 fn fault(chance: &mut Chance, gateways: u32, redis: bool) -> Fault {

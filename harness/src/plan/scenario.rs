@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BatchItem, Deliver, Expectations, Fault, InboundEvent, REPLY, ScriptedAnswer, Send, SignatureKind, Step,
-    Vary, WorldSpec,
+    BatchItem, Deliver, Expectations, Fault, InboundEvent, Order, REPLY, ScriptedAnswer, Send, SignatureKind,
+    Step, Vary, WorldSpec,
 };
 
 /// A story, its world, and what is expected.
@@ -57,7 +57,8 @@ impl Scenario {
         let altered = self.deliveries().filter(|deliver| deliver.signature == SignatureKind::AlteredBody);
         let altered =
             altered.flat_map(|deliver| self.events(deliver)).map(|event| Deliver::forged(&event.op));
-        sent.chain(self.event_ops()).chain(altered).collect()
+        let ordered = self.orders().flat_map(Order::ops).cloned();
+        sent.chain(ordered).chain(self.event_ops()).chain(altered).collect()
     }
 
     /// The events that its steps deliver, and what each subscriber has to do about them.

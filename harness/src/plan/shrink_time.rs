@@ -23,13 +23,14 @@ impl Scenario {
 }
 
 fn of_step(step: &mut Step) -> impl Iterator<Item = &mut Span> {
-    let Step { at, send, deliver, status, redrive, .. } = step;
+    let Step { at, send, order, deliver, status, redrive, .. } = step;
     let filter = redrive.iter_mut().flat_map(|redrive| &mut redrive.filter);
     let died = filter.flat_map(|filter| filter.died_after.iter_mut().chain(&mut filter.died_before));
     let retries = send.iter_mut().flat_map(|send| send.retry.iter_mut().flatten());
     let delivered = deliver.iter_mut().flat_map(|of| of.retry.iter_mut().chain([&mut of.timeout]));
     let statuses = status.iter_mut().flat_map(|of| of.retry.iter_mut().chain([&mut of.timeout]));
-    std::iter::once(at).chain(retries).chain(delivered).chain(statuses).chain(died)
+    let event_time = order.iter_mut().flat_map(|order| &mut order.event_time);
+    std::iter::once(at).chain(retries).chain(event_time).chain(delivered).chain(statuses).chain(died)
 }
 
 fn of_fault(fault: &mut Fault) -> impl Iterator<Item = &mut Span> {

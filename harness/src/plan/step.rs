@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::defaults::{first_gateway, is_false, is_first_gateway, is_one, one};
-use super::{Deliver, DeliverStatus, Span};
+use super::{Deliver, DeliverStatus, Order, Span};
 
-/// One thing that is done, and when. Exactly one of `send`, `look_up`, `resolve`, `redrive`, `deliver`
-/// and `status`.
+/// One thing that is done, and when. Exactly one of `send`, `order`, `look_up`, `resolve`, `redrive`,
+/// `deliver` and `status`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
@@ -16,6 +16,9 @@ pub struct Step {
     /// A producer sends a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub send: Option<Send>,
+    /// A message is ordered of a producer, which keeps a book.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Order>,
     /// A producer asks what became of a message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub look_up: Option<LookUp>,

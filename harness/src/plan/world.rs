@@ -57,6 +57,10 @@ pub struct ProducerSpec {
     /// Pauses before the second, third, … attempt; empty for no retry.
     #[serde(default = "ProducerSpec::default_retry")]
     pub retry: Vec<Span>,
+    /// What it decides about its orders and their keys, over what the profile's text decides.
+    #[serde(default, skip_serializing_if = "toml::Table::is_empty")]
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    pub policy: toml::Table,
 }
 
 impl ProducerSpec {
@@ -70,6 +74,6 @@ impl ProducerSpec {
 
 impl Default for ProducerSpec {
     fn default() -> Self {
-        Self { timeout: Self::default_timeout(), retry: Self::default_retry() }
+        Self { timeout: Self::default_timeout(), retry: Self::default_retry(), policy: toml::Table::new() }
     }
 }

@@ -66,6 +66,10 @@ fn again(attempt: u32) -> String {
 /// The line of an event that carries no number of a call.
 fn lone(event: &Event) -> Option<String> {
     match event {
+        Event::Ordered { op, known, .. } => Some(match known {
+            false => format!("writes the order {op} down"),
+            true => format!("is asked for {op} again, and has it"),
+        }),
         Event::GaveUp { op } => Some(format!("gives up on {op}: no definite answer")),
         Event::Effect { op, nth, message_id, .. } => {
             Some(format!("EFFECT {nth} of {op}: the message goes out as {message_id}"))

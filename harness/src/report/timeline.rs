@@ -141,7 +141,7 @@ fn lanes(history: &History) -> Vec<&str> {
 
 fn place(host: &str) -> usize {
     match host {
-        "producer" => 0,
+        "producer" | "producer-2" => 0,
         "database" => 2,
         "whatsapp" => 3,
         _ => 1,
@@ -162,7 +162,7 @@ fn glyph(event: &Event) -> char {
         Event::NoResponse { .. } | Event::GaveUp { .. } | Event::DeadLetter { .. } => '×',
         Event::Effect { .. } => '★',
         Event::ProviderAnswer { .. } => '◆',
-        Event::Store { .. } | Event::Received { .. } | Event::Job { .. } => '■',
+        Event::Store { .. } | Event::Received { .. } | Event::Job { .. } | Event::Ordered { .. } => '■',
         Event::Fault { .. } => '!',
         Event::Start { .. } => '▲',
         Event::LookUp { .. } | Event::Query { .. } => '?',

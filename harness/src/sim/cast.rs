@@ -1,6 +1,6 @@
 //! Who plays which host.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use onceproof_gateway::world::{BoxFuture, SharedWorld};
 
@@ -8,14 +8,18 @@ use super::{
     action::Change,
     actors::{
         database::{self, WatchedStore},
-        producer::{self, Producer},
+        producer::{Producer, Shop},
         redis::{self, Redis},
         whatsapp::{self, Provider},
     },
     engine::Cast,
     stage::{HARNESS, Stage},
 };
-use crate::{history::Event, plan::Scenario, subject::Subject};
+use crate::{
+    history::Event,
+    plan::{PRODUCER, SECOND_PRODUCER, Scenario},
+    subject::Subject,
+};
 
 /// The host of the shared store.
 pub const DATABASE: &str = "database";
@@ -36,6 +40,8 @@ pub struct Company {
     pub store: WatchedStore,
     /// The Redis, whose memory outlives its host.
     pub redis: Redis,
+    /// By host: the producers that orders are placed with, whose books outlive their hosts.
+    pub shops: BTreeMap<String, Arc<Shop>>,
 }
 
 impl Company {
@@ -43,9 +49,24 @@ impl Company {
     #[must_use]
     pub fn hosts(scenario: &Scenario) -> Vec<String> {
         let gateways = (1..=scenario.world.gateways).map(|number| format!("gateway-{number}"));
-        let others = [producer::HOST, whatsapp::HOST, DATABASE].map(String::from);
+        let others = scenario.producers().into_iter().chain([whatsapp::HOST, DATABASE]).map(String::from);
         let redis = scenario.needs_redis().then(|| redis::HOST.to_owned());
-        others.into_iter().chain(redis).chain(gateways).collect()
+        others.chain(redis).chain(gateways).collect()
+    }
+
+    /// What is ordered of a producer; and on the first one, what anybody else does outside of the gateways.
+    fn producer(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
+        let (stage, scenario) = (Arc::clone(&self.stage), Arc::clone(&self.scenario));
+        let (seed, shop) = (self.seed, self.shops.get(host).cloned());
+        let is_first = host == PRODUCER;
+        Box::pin(async move {
+            if is_first {
+                Producer::new(Arc::clone(&world), stage, scenario, seed).run();
+            }
+            if let Some(shop) = shop {
+                shop.open(world).await;
+            }
+        })
     }
 
     /// The shared store, or what the subject has in its place.
@@ -63,11 +84,7 @@ impl Company {
 impl Cast for Company {
     fn program(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
         match host {
-            producer::HOST => {
-                let (stage, scenario) = (Arc::clone(&self.stage), Arc::clone(&self.scenario));
-                let seed = self.seed;
-                Box::pin(async move { Producer::new(world, stage, scenario, seed).run() })
-            }
+            PRODUCER | SECOND_PRODUCER => self.producer(host, world),
             whatsapp::HOST => {
                 let provider = self.provider.clone();
                 Box::pin(async move { provider.serve(world).await.expect("the provider binds its port") })
@@ -98,7 +115,8 @@ impl Cast for Company {
 
     fn curtain(&self, now_ms: u64) {
         self.stage.record(now_ms, HARNESS, Event::Inspected);
-        for record in self.subject.records(now_ms) {
+        let given_up = self.shops.values().flat_map(|shop| shop.given_up());
+        for record in self.subject.records(now_ms).into_iter().chain(given_up) {
             self.stage.record(now_ms, HARNESS, record);
         }
     }

@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use super::{File, policy, redis_faults};
 use crate::plan::places::Place;
-use crate::plan::{Fault, PlanError, Scenario, Span, Step, Trigger, Vary, meant, names};
-use crate::sim::actors::{producer, whatsapp};
+use crate::plan::{
+    Fault, PRODUCER, PlanError, SECOND_PRODUCER, Scenario, Span, Step, Trigger, Vary, meant, names,
+};
+use crate::sim::actors::whatsapp;
 
 const FAULTS_MAX: usize = 1_000;
 const COMMITS_MAX: usize = 1_000_000;
@@ -46,7 +48,12 @@ struct Known {
     ops: BTreeSet<String>,
     /// The hosts whose steps have to end.
     actors: Vec<&'static str>,
+    /// Those of them whose steps are all orders, so that a restart goes on with them.
+    keepers: Vec<&'static str>,
     hosts: Vec<String>,
+    /// The hosts that reach points and have clocks: gateways, and producers that are ordered of.
+    programs: Vec<String>,
+    /// The gateways.
     gateways: Vec<String>,
     points: Vec<&'static str>,
 }
@@ -59,7 +66,9 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
     let known = Known {
         ops: scenario.ops(),
         actors: actors(scenario),
-        hosts: names::hosts(gateways, scenario.needs_redis()),
+        keepers: keepers(scenario),
+        hosts: names::hosts(&scenario.producers(), gateways, scenario.needs_redis()),
+        programs: programs(scenario, gateways),
         gateways: names::gateways(gateways),
         points: names::points(!scenario.vary.points.is_empty()),
     };
@@ -169,7 +178,7 @@ fn trigger(file: &File<'_>, place: &Place, trigger: &Trigger, known: &Known) -> 
     }
     if let Some(host) = &trigger.host {
         beside(file, &place.key("host"), "host", trigger.point.is_some(), "`point`")?;
-        file.known(&place.key("host"), "gateway", host, &known.gateways)?;
+        file.known(&place.key("host"), "gateway", host, &known.programs)?;
     }
     if let Some(nth) = trigger.nth {
         beside(file, &place.key("nth"), "nth", trigger.message.is_none(), "`effect` and `point`")?;
@@ -195,21 +204,48 @@ fn beside(file: &File<'_>, place: &Place, field: &str, fits: bool, owners: &str)
 /// Who does the steps.
 fn actors(scenario: &Scenario) -> Vec<&'static str> {
     let delivers = scenario.steps.iter().any(Step::is_delivery);
-    std::iter::once(producer::HOST).chain(delivers.then_some(whatsapp::HOST)).collect()
+    scenario.producers().into_iter().chain(delivers.then_some(whatsapp::HOST)).collect()
+}
+
+/// The producers that only orders are placed with. What else is done there is done by nobody in particular.
+fn keepers(scenario: &Scenario) -> Vec<&'static str> {
+    let is_kept = |step: &Step| step.order.is_some() || step.is_delivery();
+    let all_kept = scenario.steps.iter().all(is_kept);
+    scenario.producers().into_iter().filter(|host| all_kept || *host != PRODUCER).collect()
+}
+
+fn programs(scenario: &Scenario, gateways: u32) -> Vec<String> {
+    let mut programs = names::gateways(gateways);
+    let is_asked = |host: &&str| scenario.orders().any(|order| order.producer == *host);
+    programs.extend(scenario.producers().into_iter().filter(is_asked).map(String::from));
+    programs
 }
 
 /// A producer, or a sender of webhooks, that never comes back never ends its steps, and everything waits for these.
 fn actor(file: &File<'_>, place: &Place, fault: &Fault, known: &Known) -> Result<(), PlanError> {
     let actor = |host: &Option<String>| host.clone().filter(|host| known.actors.contains(&host.as_str()));
     let called = |host: &str| match host {
-        producer::HOST => "the producer",
+        PRODUCER => "the producer",
+        SECOND_PRODUCER => "the second producer",
         _ => "the sender of webhooks",
     };
+    if let Some(host) = actor(&fault.crash).filter(|host| known.keepers.contains(&host.as_str())) {
+        let message = format!("{} never starts again: its steps would never end", called(&host));
+        return match fault.restart {
+            Some(_) => Ok(()),
+            None => Err(file
+                .mistake(&place.key("crash"), message)
+                .help("add `restart`, such as `restart = \"1s\"`")),
+        };
+    }
     if let Some(host) = actor(&fault.crash) {
         let message = format!("{} cannot crash: its steps would never end", called(&host));
         return Err(file
             .mistake(&place.key("crash"), message)
-            .help(format!("crash a gateway, or cut its link, such as `cut = \"{host} <-> gateway-1\"`")));
+            .help(format!(
+                "crash a gateway, or cut its link, such as `cut = \"{host} <-> gateway-1\"`; a producer can crash where \
+                 every step of its is an `order`, which it writes down"
+            )));
     }
     if let (Some(host), None) = (actor(&fault.freeze), fault.thaw) {
         let message = format!("{} freezes for good: its steps would never end", called(&host));
@@ -241,7 +277,7 @@ fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known) -> Result
         file.known(&place.key("stop"), "gateway", host, &known.gateways)?;
     }
     if let Some(host) = &fault.clock {
-        file.known(&place.key("clock"), "gateway", host, &known.gateways)?;
+        file.known(&place.key("clock"), "gateway", host, &known.programs)?;
     }
     for (field, message) in [("lose", &fault.lose), ("delay", &fault.delay)] {
         if let Some(message) = message {

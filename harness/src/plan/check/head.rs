@@ -62,6 +62,7 @@ fn world(file: &File<'_>, world: &WorldSpec, place: &Place) -> Result<(), PlanEr
     policy::check(file, &place.key("policy"), &world.policy)?;
     let producer = place.key("producer");
     file.lasts(&producer.key("timeout"), "an attempt of a producer", world.producer.timeout)?;
+    policy::check_producer(file, &producer.key("policy"), &world.producer.policy)?;
     file.at_most(&producer.key("retry"), "retries", world.producer.retry.len(), RETRIES_MAX)
 }
 

@@ -5,6 +5,7 @@ mod expect;
 mod faults;
 mod file;
 mod head;
+mod orders;
 mod policy;
 mod redis_faults;
 mod run_all;

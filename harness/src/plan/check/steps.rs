@@ -59,6 +59,7 @@ fn one_action<'s>(
 ) -> Result<Option<&'s Send>, PlanError> {
     let given = [
         step.send.is_some(),
+        step.order.is_some(),
         step.look_up.is_some(),
         step.resolve.is_some(),
         step.redrive.is_some(),
@@ -68,7 +69,7 @@ fn one_action<'s>(
     if given.into_iter().filter(|given| *given).count() != 1 {
         return Err(file
             .mistake(place, "a step does exactly one thing")
-            .help("give one of `send`, `look_up`, `resolve`, `redrive`, `deliver` and `status`"));
+            .help("give one of `send`, `order`, `look_up`, `resolve`, `redrive`, `deliver` and `status`"));
     }
     let look_up = step.look_up.as_ref().map(|look_up| ("look_up", &look_up.op, &look_up.via));
     let resolve = step.resolve.as_ref().map(|resolve| ("resolve", &resolve.op, &resolve.via));

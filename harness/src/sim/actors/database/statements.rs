@@ -114,7 +114,12 @@ fn reply_name(reply: &Reply) -> &'static str {
 fn granted_by(command: &Command, reply: &Reply) -> Option<i64> {
     match (command, reply) {
         (_, Reply::Claimed { token }) => Some(*token),
-        (Command::Fence { .. }, Reply::Meets { view }) => Some(view.token),
+        // A record that is settled keeps the token that it has.
+        (Command::Fence { .. }, Reply::Meets { view })
+            if matches!(view.state, State::Claimed | State::Dispatching | State::Unknown) =>
+        {
+            Some(view.token)
+        }
         (_, Reply::Ask { settle_token, .. } | Reply::Query { settle_token, .. }) => Some(*settle_token),
         _ => None,
     }

@@ -39,7 +39,8 @@ pub fn content(scenario: &Scenario, send: &Send) -> Content {
     Content { media_type: "application/json".into(), body: body.into_bytes(), digest }
 }
 
-fn json_body(send: &Send) -> Value {
+/// The body of a send on its route.
+pub fn json_body(send: &Send) -> Value {
     let to = send.to.as_deref().unwrap_or_default();
     let text = marked(send.text.as_deref().unwrap_or_default(), &send.op);
     match send.route.as_str() {

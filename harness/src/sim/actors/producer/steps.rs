@@ -24,15 +24,12 @@ use super::{
 };
 use crate::{
     history::Event,
-    plan::{KnownBy, LookUp, OperatorVerdict, Resolve, Scenario, Send, Step, TokenKind},
+    plan::{KnownBy, LookUp, OperatorVerdict, PRODUCER, Resolve, Scenario, Send, Step, TokenKind},
     sim::{
         stage::{BOOT_MS, Stage},
         wire::HTTP_PORT,
     },
 };
-
-/// Its name on the network.
-pub const HOST: &str = "producer";
 
 /// All producers of a run, and the operator.
 pub struct Producer {
@@ -63,7 +60,8 @@ impl Producer {
     /// Does every step of its own at its time; the others are the sender's of webhooks.
     pub fn run(self: &Arc<Self>) {
         for index in 0..self.scenario.steps.len() {
-            if self.scenario.steps[index].is_delivery() {
+            let step = &self.scenario.steps[index];
+            if step.is_delivery() || step.order.is_some() {
                 continue;
             }
             let this = Arc::clone(self);
@@ -246,6 +244,6 @@ impl Producer {
     }
 
     fn record(&self, event: Event) {
-        self.stage.record(self.world.since_boot().as_millis() as u64, HOST, event);
+        self.stage.record(self.world.since_boot().as_millis() as u64, PRODUCER, event);
     }
 }

@@ -110,7 +110,7 @@ impl Provider {
         let router = Router::new()
             .route("/{phone_number_id}/messages", post(act).get(find))
             .route("/{phone_number_id}/media", post(keep_media))
-            .route("/instances", post(act))
+            .route("/instances", post(act).get(find))
             .fallback(get(nothing).post(nothing))
             .with_state(here);
         serve(world, HTTP_PORT, router).await
