@@ -18,7 +18,7 @@ use crate::{
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
     },
-    subject::{ExpressPg, MetaRedis, Policies, ReferenceGateway, Subject, Zap, zap},
+    subject::{ExpressPg, MetaRedis, Policies, ReferenceGateway, Structures, Subject, Zap, zap},
     verdict::{self, Verdict},
 };
 
@@ -64,6 +64,8 @@ pub struct Options {
     pub mutant: Option<&'static Mutant>,
     /// Mixes real time into every draw: the planted fault that `determinism` must find.
     pub spoil_chance: bool,
+    /// What a system without a policy decides otherwise than its text.
+    pub structures: Structures,
 }
 
 /// Plays a plan and judges what happened.
@@ -79,7 +81,7 @@ pub fn run(plan: &Plan, engine: &dyn Engine) -> Result<Outcome, RunError> {
 /// # Errors
 /// As [`run`].
 pub fn run_with(plan: &Plan, engine: &dyn Engine, options: Options) -> Result<Outcome, RunError> {
-    let staged = prepare_with(plan, options.mutant)?;
+    let staged = prepare_with(plan, options)?;
     staged.stage.spoil_chance(options.spoil_chance);
     let Staged { stage, company, hosts, bound_ms, header } = staged;
     let seed = plan.seed();
@@ -111,15 +113,15 @@ pub struct Staged {
 /// # Errors
 /// When the profile is unknown, a policy field is none, or SQLite cannot be opened.
 pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
-    prepare_with(plan, None)
+    prepare_with(plan, Options::default())
 }
 
-/// As [`prepare`], with a mistake planted in the subject.
+/// As [`prepare`], with options; chance is for the caller to spoil.
 ///
 /// # Errors
 /// As [`prepare`].
-pub fn prepare_with(plan: &Plan, mutant: Option<&Mutant>) -> Result<Staged, RunError> {
-    let planted: Planted = match mutant {
+pub fn prepare_with(plan: &Plan, options: Options) -> Result<Staged, RunError> {
+    let planted: Planted = match options.mutant {
         Some(mutant) => (mutant.plant)(),
         None => Arc::new(Unplanted),
     };

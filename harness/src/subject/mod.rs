@@ -10,10 +10,12 @@ mod reference;
 mod reply;
 mod resp;
 mod seam;
+mod structures;
 pub mod zap;
 
 pub use express_pg::ExpressPg;
 pub use meta_redis::MetaRedis;
 pub use reference::{Policies, ReferenceGateway};
 pub use seam::Subject;
+pub use structures::Structures;
 pub use zap::Zap;

@@ -7,6 +7,7 @@
 
 mod client;
 mod code;
+mod decisions;
 mod diary;
 mod failure;
 mod keys;
@@ -23,5 +24,6 @@ mod signature;
 mod system;
 mod webhook;
 
+pub use decisions::Decisions;
 pub use points::POINTS;
 pub use system::ExpressPg;

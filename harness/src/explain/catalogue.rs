@@ -1,0 +1,65 @@
+//! The decisions of each profile.
+
+use onceproof_gateway::policy::{Departure, Policy, PolicyError};
+
+use super::decision::{Decision, Take};
+use crate::{
+    plan::{EXPRESS_PG, EXPRESS_PG_PROSE, META_REDIS, ZAP},
+    subject::Structures,
+};
+
+/// The decision that replaces everything.
+pub const RECEIVER_OF_STRICT: &str = "receiver-of-strict";
+
+/// What the text decides, what `strict` does, and how that is taken.
+type Row = (&'static str, &'static str, &'static str, fn(&mut Structures));
+
+const OF_META_REDIS: &[Row] = &[];
+
+const OF_ZAP: &[Row] = &[];
+
+const OF_EXPRESS_PG: &[Row] = &[];
+
+const OF_EXPRESS_PG_PROSE: &[Row] = &[];
+
+/// The decisions in which a profile differs from `strict`, first the policy fields, then the structures; last, for a system
+/// that receives in a way of its own, the one that replaces it.
+///
+/// # Errors
+/// As [`Policy::departures`].
+pub fn decisions(profile: &str) -> Result<Vec<Decision>, PolicyError> {
+    let (rows, receives) = match profile {
+        META_REDIS => (OF_META_REDIS, true),
+        ZAP => (OF_ZAP, true),
+        EXPRESS_PG => (OF_EXPRESS_PG, true),
+        EXPRESS_PG_PROSE => (OF_EXPRESS_PG_PROSE, true),
+        _ => (&[][..], false),
+    };
+    let fields = Policy::departures(profile)?.into_iter().map(field);
+    let last = receives.then(receiver_of_strict);
+    Ok(fields.chain(rows.iter().map(structure)).chain(last).collect())
+}
+
+fn field(departure: Departure) -> Decision {
+    let Departure { field, decided, strict } = departure;
+    Decision {
+        name: field,
+        decided: decided.to_string(),
+        instead: strict.to_string(),
+        take: Take::Field(strict),
+    }
+}
+
+fn structure(&(name, decided, instead, take): &Row) -> Decision {
+    let [name, decided, instead] = [name, decided, instead].map(str::to_owned);
+    Decision { name, decided, instead, take: Take::Structure(take) }
+}
+
+fn receiver_of_strict() -> Decision {
+    Decision {
+        name: RECEIVER_OF_STRICT.into(),
+        decided: "what is to be done is in Redis alone".into(),
+        instead: "inbox, jobs and outbox in the database".into(),
+        take: Take::ReceiverOfStrict,
+    }
+}
