@@ -11,7 +11,7 @@ use onceproof_gateway::{
 use crate::{
     history::{self, Ability, Header, History, Promise},
     mutants::{Mutant, Planted, Unplanted},
-    plan::{EXPRESS_PG, EXPRESS_PG_PROSE, META_REDIS, Plan, Scenario, Step, ZAP},
+    plan::{EXPRESS_PG, EXPRESS_PG_PROSE, META_REDIS, Plan, STRICT, Scenario, Step, ZAP},
     sim::{
         actors::{database::WatchedStore, producer::Shop, redis::Redis, whatsapp::Provider},
         cast::{Company, DATABASE},
@@ -134,7 +134,11 @@ pub fn prepare_with(plan: &Plan, options: Options) -> Result<Staged, RunError> {
     let retention_ms = scenario.world.key_retention.ms();
     let redis = Redis::new();
     let subject: Box<dyn Subject> = match plan.profile() {
-        META_REDIS => Box::new(MetaRedis::new(Arc::clone(&stage), redis.clone())),
+        META_REDIS => {
+            let gateway = gateway_beside(plan, retention_ms, &stage, &store);
+            let decisions = options.structures.meta_redis;
+            Box::new(MetaRedis::new(Arc::clone(&stage), redis.clone(), decisions, gateway))
+        }
         EXPRESS_PG => Box::new(ExpressPg::code(&stage, &redis)),
         EXPRESS_PG_PROSE => Box::new(ExpressPg::prose(&stage, &redis)),
         _ => {
@@ -145,7 +149,8 @@ pub fn prepare_with(plan: &Plan, options: Options) -> Result<Staged, RunError> {
             if receives_as_zap {
                 // Of what the provider delivers, only statuses are the gateway's own business.
                 let has_statuses = scenario.steps.iter().any(|step| step.status.is_some());
-                Box::new(Zap::new(Arc::clone(&stage), gateway.receiving(has_statuses, subscribers)))
+                let gateway = gateway.receiving(has_statuses, subscribers);
+                Box::new(Zap::new(Arc::clone(&stage), gateway, redis.clone(), options.structures.zap))
             } else {
                 Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery), subscribers))
             }
@@ -166,6 +171,18 @@ pub fn prepare_with(plan: &Plan, options: Options) -> Result<Staged, RunError> {
     let header = header(plan, &Policy::profile("strict")?.scaled_down_by(slower), retention_ms);
     let bound_ms = BOUND_MS / u64::from(slower);
     Ok(Staged { stage, company, hosts: Company::hosts(&scenario), bound_ms, header })
+}
+
+/// The gateway that a system of another build may send through: `strict`, so that nothing else is decided.
+fn gateway_beside(
+    plan: &Plan,
+    retention_ms: u64,
+    stage: &Arc<Stage>,
+    store: &WatchedStore,
+) -> ReferenceGateway {
+    let slower = plan.scenario.world.shrink_time_by;
+    let policies = Policies { profile: STRICT.into(), fields: toml::Table::new(), slower };
+    ReferenceGateway::new(policies, ability(plan, retention_ms), Arc::clone(stage), store.clone())
 }
 
 /// The plan's policies, each tried here, so that no gateway meets a bad field when it starts.

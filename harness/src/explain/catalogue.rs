@@ -14,9 +14,38 @@ pub const RECEIVER_OF_STRICT: &str = "receiver-of-strict";
 /// What the text decides, what `strict` does, and how that is taken.
 type Row = (&'static str, &'static str, &'static str, fn(&mut Structures));
 
-const OF_META_REDIS: &[Row] = &[];
+const OF_META_REDIS: &[Row] = &[
+    ("ids-kept", "an id is known for a day", "30 days", |it| it.meta_redis.ids_for_a_month = true),
+    ("every-item", "the first entry and change of a delivery", "each", |it| it.meta_redis.every_item = true),
+    ("mark-after-queue", "marked, then queued", "queued, then marked", |it| {
+        it.meta_redis.mark_after_queue = true
+    }),
+    ("keyed-reply", "a reply under no key", "through a gateway under a key of its message", |it| {
+        it.meta_redis.keyed_reply = true;
+    }),
+    (
+        "dead-letters",
+        "a job that stalls twice has failed, unseen",
+        "what has failed is a dead letter",
+        |it| {
+            it.meta_redis.failed_is_dead_letter = true;
+        },
+    ),
+    ("answer-in-time", "an answer when Redis has one", "within 800 ms, if only 503", |it| {
+        it.meta_redis.answers_in_time = true;
+    }),
+];
 
-const OF_ZAP: &[Row] = &[];
+const OF_ZAP: &[Row] = &[
+    ("ids-kept", "an id is known for a day", "30 days", |it| it.zap.ids_for_a_month = true),
+    ("mark-after-queue", "marked, then queued", "queued, then marked", |it| it.zap.mark_after_queue = true),
+    ("dead-letters", "a job that has failed is kept, unseen", "what has failed is a dead letter", |it| {
+        it.zap.failed_is_dead_letter = true;
+    }),
+    ("answer-in-time", "an answer when Redis has one", "within 800 ms, if only 503", |it| {
+        it.zap.answers_in_time = true;
+    }),
+];
 
 const OF_EXPRESS_PG: &[Row] = &[];
 

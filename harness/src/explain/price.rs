@@ -13,7 +13,7 @@ use crate::{
 /// What one run cost.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Price {
-    /// From the first request or delivery to the first success that is told, in simulated milliseconds; none if none is.
+    /// From the first request or delivery to the first definite answer, in simulated milliseconds; none if there is none.
     pub answer_ms: Option<u64>,
     /// From there to the first effect, in simulated milliseconds; none if there is none.
     pub effect_ms: Option<u64>,
@@ -32,15 +32,9 @@ impl Price {
         let history = &outcome.history;
         let begun = first(history, |event| matches!(event, Event::Request { .. } | Event::Delivery { .. }));
         let since = |at: Option<u64>| Some(at?.saturating_sub(begun?));
-        let is_success = |event: &Event| {
-            let (Event::Response { status, .. } | Event::DeliveryAnswer { status, .. }) = event else {
-                return false;
-            };
-            (200..300).contains(status)
-        };
         let stores = |host: &String| [DATABASE, redis::HOST].contains(&host.as_str());
         Self {
-            answer_ms: since(first(history, is_success)),
+            answer_ms: since(first(history, is_definite)),
             effect_ms: since(first(history, |event| matches!(event, Event::Effect { .. }))),
             done: is_done(outcome),
             store_requests: outcome
@@ -56,6 +50,16 @@ impl Price {
 
 fn first(history: &History, is_it: impl Fn(&Event) -> bool) -> Option<u64> {
     history.entries.iter().find(|entry| is_it(&entry.event)).map(|entry| entry.at_ms)
+}
+
+/// Whoever hears it need not come back: neither "not now" nor "nobody knows".
+fn is_definite(event: &Event) -> bool {
+    match event {
+        Event::Response { status, .. } | Event::DeliveryAnswer { status, .. } => {
+            *status < 500 && *status != 409
+        }
+        _ => false,
+    }
 }
 
 fn is_row(event: &Event) -> bool {

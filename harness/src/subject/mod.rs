@@ -3,6 +3,8 @@
 mod bullmq;
 pub mod express_pg;
 mod hmac;
+mod in_time;
+mod keyed_reply;
 pub mod meta_redis;
 pub mod points;
 mod redis_client;
