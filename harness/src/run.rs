@@ -133,14 +133,16 @@ pub fn prepare_with(plan: &Plan, options: Options) -> Result<Staged, RunError> {
     let store = WatchedStore::open(DATABASE, Arc::clone(&stage))?.planted(Arc::clone(&planted));
     let retention_ms = scenario.world.key_retention.ms();
     let redis = Redis::new();
+    let gateway = || gateway_beside(plan, retention_ms, &stage, &store);
     let subject: Box<dyn Subject> = match plan.profile() {
         META_REDIS => {
-            let gateway = gateway_beside(plan, retention_ms, &stage, &store);
             let decisions = options.structures.meta_redis;
-            Box::new(MetaRedis::new(Arc::clone(&stage), redis.clone(), decisions, gateway))
+            Box::new(MetaRedis::new(Arc::clone(&stage), redis.clone(), decisions, gateway()))
         }
-        EXPRESS_PG => Box::new(ExpressPg::code(&stage, &redis)),
-        EXPRESS_PG_PROSE => Box::new(ExpressPg::prose(&stage, &redis)),
+        EXPRESS_PG => Box::new(ExpressPg::code(&stage, &redis, options.structures.express_pg, gateway())),
+        EXPRESS_PG_PROSE => {
+            Box::new(ExpressPg::prose(&stage, &redis, options.structures.express_pg, gateway()))
+        }
         _ => {
             let (policies, ability) = (policies(plan, planted.fields())?, ability(plan, retention_ms));
             let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     exit,
     explain::{
-        Check, Decision, Explanation, Fresh, Search, Set, Trial, decisions, of, otherwise, parts, prices,
+        Check, Decision, Explanation, Fresh, Search, Set, Trial, change, decisions, of, otherwise, parts,
     },
     matrix::{Cell, Fate, cells},
     plan,
@@ -93,7 +93,7 @@ fn explain(
     let replacement = player.decisions.iter().position(Decision::replaces_everything);
     let replacement = replacement.filter(|_| is_smallest).map(|index| Set::from([index]));
     let rest: Vec<usize> = all.iter().copied().filter(|cell| !cured.contains(cell)).collect();
-    let after = prices(&of(&search.trials(&set)?, &cured));
+    let (before, after) = (of(&bad, &cured), of(&search.trials(&set)?, &cured));
     Ok(Explanation {
         profile: profile.into(),
         cells: player.cells.len(),
@@ -102,8 +102,7 @@ fn explain(
         set: inside,
         not_needed,
         cured: cured.len(),
-        before: prices(&of(&bad, &cured)),
-        after,
+        costs: change(&before, &after),
         replaced: if replacement.is_some() { rest.len() } else { 0 },
         check: check(player, &set, &cured, replacement.as_ref(), &rest)?,
         fresh: fresh(profile, player, &set, replacement.as_ref())?,

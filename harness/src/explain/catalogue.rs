@@ -47,9 +47,53 @@ const OF_ZAP: &[Row] = &[
     }),
 ];
 
-const OF_EXPRESS_PG: &[Row] = &[];
+const OF_EXPRESS_PG: &[Row] = &[
+    ("outbox", "a reply in the middle of a transaction", "an outbox", |it| {
+        it.express_pg.outbox = true;
+    }),
+    ("duplicate", "a known id is an error", "a duplicate", |it| {
+        it.express_pg.violation_is_duplicate = true;
+    }),
+    ("failed-retry-releases", "a failed retry leaves its key", "releases it", |it| {
+        it.express_pg.failed_retry_releases = true;
+    }),
+    ("dead-letters", "after five retries it is gone", "it is a dead letter", |it| {
+        it.express_pg.dead_letters = true;
+    }),
+    ("keyed-reply", "a reply under no key", "through a gateway under a key of its event", |it| {
+        it.express_pg.keyed_reply = true;
+    }),
+    ("owned-keys", "anybody deletes a processing key", "its owner alone", |it| {
+        it.express_pg.owned_keys = true;
+    }),
+    ("retry-waits", "a retry whose key is taken is dropped", "waits", |it| {
+        it.express_pg.retry_waits = true;
+    }),
+    ("taken-is-no-ack", "200 to a delivery whose key is taken", "503", |it| {
+        it.express_pg.taken_is_no_ack = true;
+    }),
+    ("answer-in-time", "an answer when the stores have one", "within 800 ms, if only 503", |it| {
+        it.express_pg.answers_in_time = true;
+    }),
+];
 
-const OF_EXPRESS_PG_PROSE: &[Row] = &[];
+const OF_EXPRESS_PG_PROSE: &[Row] = &[
+    ("keyed-reply", "a reply under no key", "through a gateway under a key of its event", |it| {
+        it.express_pg.keyed_reply = true;
+    }),
+    ("owned-keys", "anybody deletes a processing key", "its owner alone", |it| {
+        it.express_pg.owned_keys = true;
+    }),
+    ("retry-waits", "a retry whose key is taken is dropped", "waits", |it| {
+        it.express_pg.retry_waits = true;
+    }),
+    ("taken-is-no-ack", "200 to a delivery whose key is taken", "503", |it| {
+        it.express_pg.taken_is_no_ack = true;
+    }),
+    ("answer-in-time", "an answer when the stores have one", "within 800 ms, if only 503", |it| {
+        it.express_pg.answers_in_time = true;
+    }),
+];
 
 /// The decisions in which a profile differs from `strict`, first the policy fields, then the structures; last, for a system
 /// that receives in a way of its own, the one that replaces it.

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{
     decision::{Decision, Set},
-    price::Prices,
+    price::Change,
     search::{Play, Search},
     trial::Trial,
 };
@@ -26,10 +26,8 @@ pub struct Explanation {
     pub not_needed: Vec<Part>,
     /// How many bad cells this set turns good.
     pub cured: usize,
-    /// What those cost as the profile is.
-    pub before: Prices,
-    /// What they cost with the set.
-    pub after: Prices,
+    /// What those cost with the set, beside what they cost as the profile is.
+    pub costs: Change,
     /// Bad cells that no small decisions turn good: the receiver and queue of `strict` have to.
     pub replaced: usize,
     /// The check: the bad cells, played once more with the set.
@@ -51,9 +49,9 @@ pub struct Part {
     pub alone: usize,
     /// How many of the cured cells are bad again when it alone is left out of the set.
     pub in_set: usize,
-    /// What the cured cells cost when it alone is left out of the set; none if it is not in the set.
+    /// What the cured cells cost with it, beside what they cost with the rest of the set; none if it is not in the set.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub without: Option<Prices>,
+    pub costs: Option<Change>,
 }
 
 /// What became of the bad cells, played once more.
@@ -97,6 +95,7 @@ pub fn parts<P: Play>(
     cured: &[usize],
 ) -> Result<(Vec<Part>, Vec<Part>), P::Error> {
     let (mut inside, mut outside) = (Vec::new(), Vec::new());
+    let with = of(&search.trials(set)?, cured);
     for (index, decision) in decisions.iter().enumerate().filter(|(_, it)| !it.replaces_everything()) {
         let good = |trials: &[Trial]| trials.iter().filter(|trial| !trial.fate.is_bad()).count();
         let mut part = Part {
@@ -105,7 +104,7 @@ pub fn parts<P: Play>(
             instead: decision.instead.clone(),
             alone: good(&search.trials(&Set::from([index]))?),
             in_set: 0,
-            without: None,
+            costs: None,
         };
         if !set.contains(&index) {
             outside.push(part);
@@ -114,7 +113,7 @@ pub fn parts<P: Play>(
         let rest = set.iter().copied().filter(|other| *other != index).collect();
         let without = of(&search.trials(&rest)?, cured);
         part.in_set = without.iter().filter(|trial| trial.fate.is_bad()).count();
-        part.without = Some(prices(&without));
+        part.costs = Some(change(&without, &with));
         inside.push(part);
     }
     inside.sort_by_key(|part| std::cmp::Reverse((part.in_set, part.alone)));
@@ -128,8 +127,8 @@ pub fn of(trials: &[Trial], cells: &[usize]) -> Vec<Trial> {
     trials.iter().filter(|trial| cells.contains(&trial.number)).cloned().collect()
 }
 
-/// What trials cost.
+/// What changes between trials of the same cells, in the same order.
 #[must_use]
-pub fn prices(trials: &[Trial]) -> Prices {
-    Prices::of(trials.iter().map(|trial| &trial.price))
+pub fn change(from: &[Trial], to: &[Trial]) -> Change {
+    Change::of(from.iter().zip(to).map(|(from, to)| (&from.price, &to.price)))
 }

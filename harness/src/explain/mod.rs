@@ -10,7 +10,7 @@ mod trial;
 
 pub use catalogue::{RECEIVER_OF_STRICT, decisions};
 pub use decision::{Decision, Set, otherwise, plays_as_strict};
-pub use explanation::{Check, Explanation, Fresh, Part, of, parts, prices};
-pub use price::{Price, Prices};
+pub use explanation::{Check, Explanation, Fresh, Part, change, of, parts};
+pub use price::{Change, Price, Prices};
 pub use search::{Play, Search};
 pub use trial::{Trial, attempt};

@@ -84,12 +84,12 @@ fn is_done(outcome: &Outcome) -> bool {
 pub struct Prices {
     /// Runs in which something was not done, or is unknown in the end.
     pub not_done: usize,
-    /// Runs in which nobody is told of a success.
-    pub never_told: usize,
-    /// The median time to the first success that is told, where one is, in simulated milliseconds.
-    pub answer_ms: u64,
+    /// Runs in which nobody gets a definite answer.
+    pub unanswered: usize,
+    /// The median time to the first definite answer, where there is one, in simulated milliseconds.
+    pub answer_ms: i64,
     /// The median time to the first effect, where there is one, in simulated milliseconds.
-    pub effect_ms: u64,
+    pub effect_ms: i64,
     /// Requests to the stores, in all runs together.
     pub store_requests: u64,
     /// Records and dead letters in the end, in all runs together.
@@ -101,18 +101,53 @@ impl Prices {
     pub fn of<'a>(prices: impl Iterator<Item = &'a Price> + Clone) -> Self {
         Self {
             not_done: prices.clone().filter(|price| !price.done).count(),
-            never_told: prices.clone().filter(|price| price.answer_ms.is_none()).count(),
-            answer_ms: median(prices.clone().filter_map(|price| price.answer_ms)),
-            effect_ms: median(prices.clone().filter_map(|price| price.effect_ms)),
+            unanswered: prices.clone().filter(|price| price.answer_ms.is_none()).count(),
+            answer_ms: median(prices.clone().filter_map(|price| Some(price.answer_ms? as i64))),
+            effect_ms: median(prices.clone().filter_map(|price| Some(price.effect_ms? as i64))),
             store_requests: prices.clone().map(|price| u64::from(price.store_requests)).sum(),
             rows: prices.map(|price| u64::from(price.rows)).sum(),
         }
     }
 }
 
+/// What a decision changes in the price of the same runs; more is dearer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// Runs in which something was not done, or is unknown in the end.
+    pub not_done: i64,
+    /// Runs in which nobody gets a definite answer.
+    pub unanswered: i64,
+    /// The median of how much later the first definite answer comes, where there is one in both, in simulated milliseconds.
+    pub answer_ms: i64,
+    /// The median of how much later the first effect comes, where there is one in both, in simulated milliseconds.
+    pub effect_ms: i64,
+    /// Requests to the stores, in all runs together.
+    pub store_requests: i64,
+    /// Records and dead letters in the end, in all runs together.
+    pub rows: i64,
+}
+
+impl Change {
+    /// From the first of each pair to the second.
+    pub fn of<'a>(pairs: impl Iterator<Item = (&'a Price, &'a Price)> + Clone) -> Self {
+        let sum = |of: fn(&Price) -> i64| pairs.clone().map(|(from, to)| of(to) - of(from)).sum();
+        let later = |of: fn(&Price) -> Option<u64>| {
+            median(pairs.clone().filter_map(|(from, to)| Some(of(to)? as i64 - of(from)? as i64)))
+        };
+        Self {
+            not_done: sum(|price| i64::from(!price.done)),
+            unanswered: sum(|price| i64::from(price.answer_ms.is_none())),
+            answer_ms: later(|price| price.answer_ms),
+            effect_ms: later(|price| price.effect_ms),
+            store_requests: sum(|price| price.store_requests.into()),
+            rows: sum(|price| price.rows.into()),
+        }
+    }
+}
+
 /// The lower of the two in the middle, and 0 of none.
-fn median(values: impl Iterator<Item = u64>) -> u64 {
-    let mut values: Vec<u64> = values.collect();
+fn median(values: impl Iterator<Item = i64>) -> i64 {
+    let mut values: Vec<i64> = values.collect();
     values.sort_unstable();
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or_default()
 }
@@ -120,6 +155,10 @@ fn median(values: impl Iterator<Item = u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn done() -> Price {
+        Price { answer_ms: Some(7), effect_ms: Some(3), done: true, store_requests: 4, rows: 1 }
+    }
 
     #[test]
     fn a_median_is_a_value_that_occurred() {
@@ -130,10 +169,19 @@ mod tests {
 
     #[test]
     fn prices_count_what_is_missing_and_leave_it_out_of_the_medians() {
-        let done = Price { answer_ms: Some(7), effect_ms: Some(3), done: true, store_requests: 4, rows: 1 };
-        let prices = Prices::of([Price::default(), done].iter());
+        let prices = Prices::of([Price::default(), done()].iter());
         let expected =
-            Prices { not_done: 1, never_told: 1, answer_ms: 7, effect_ms: 3, store_requests: 4, rows: 1 };
+            Prices { not_done: 1, unanswered: 1, answer_ms: 7, effect_ms: 3, store_requests: 4, rows: 1 };
         assert_eq!(prices, expected);
+    }
+
+    #[test]
+    fn a_change_compares_each_run_with_itself() {
+        let slower = Price { answer_ms: Some(9), rows: 3, ..done() };
+        let (nothing, done) = (Price::default(), done());
+        let change = Change::of([(&done, &slower), (&done, &nothing)].into_iter());
+        let expected =
+            Change { not_done: 1, unanswered: 1, answer_ms: 2, effect_ms: 0, store_requests: -4, rows: 1 };
+        assert_eq!(change, expected);
     }
 }

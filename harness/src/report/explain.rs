@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::explain::{Explanation, Part, Prices, RECEIVER_OF_STRICT};
+use crate::explain::{Change, Explanation, Part, RECEIVER_OF_STRICT};
 
 /// So many bad cells are named.
 const NAMED: usize = 5;
@@ -18,10 +18,11 @@ pub fn nothing_to_explain(profile: &str, cells: usize) -> String {
 pub fn text(it: &Explanation) -> String {
     let mut text = heading(it);
     for (number, part) in it.set.iter().enumerate() {
-        decision(&mut text, number + 1, part, it);
+        decision(&mut text, number + 1, part);
     }
-    let _ = writeln!(text, "\nthe {} cells as they are:   {}", it.cured, prices(&it.before));
-    let _ = writeln!(text, "the same with the decisions: {}", prices(&it.after));
+    if it.set.len() > 1 {
+        let _ = writeln!(text, "together they cost {}", costs(&it.costs));
+    }
     if !it.not_needed.is_empty() {
         let one = |part: &Part| format!("{} (cures {} alone)", part.name, part.alone);
         let others: Vec<String> = it.not_needed.iter().map(one).collect();
@@ -46,37 +47,28 @@ fn heading(it: &Explanation) -> String {
     format!("── {}: {} of {} cells break a promise; {set}\n", it.profile, it.bad, it.cells)
 }
 
-fn decision(text: &mut String, number: usize, part: &Part, it: &Explanation) {
-    let Part { name, decided, instead, alone, in_set, without } = part;
+fn decision(text: &mut String, number: usize, part: &Part) {
+    let Part { name, decided, instead, alone, in_set, costs: its_costs } = part;
     let _ = writeln!(text, "{number}. {name}: {instead}, not {decided}");
     let _ = writeln!(text, "   cures {alone} alone; left out of the set, {in_set} are bad again");
-    if let Some(without) = without {
-        let _ = writeln!(text, "   costs {}", costs(without, &it.after));
+    if let Some(change) = its_costs {
+        let _ = writeln!(text, "   costs {}", costs(change));
     }
 }
 
-/// What comes on top of the others.
-fn costs(without: &Prices, with: &Prices) -> String {
-    let by = |less: usize, more: usize| more as i64 - less as i64;
-    let of = |less: u64, more: u64| more as i64 - less as i64;
+/// Beside the same cells without it.
+fn costs(change: &Change) -> String {
     let changes = [
-        (of(without.answer_ms, with.answer_ms), "ms to the first success told (median)"),
-        (of(without.effect_ms, with.effect_ms), "ms to the effect (median)"),
-        (by(without.not_done, with.not_done), "cells not done or unknown"),
-        (by(without.never_told, with.never_told), "cells in which nobody is told of success"),
-        (of(without.store_requests, with.store_requests), "requests to the stores"),
-        (of(without.rows, with.rows), "rows kept"),
+        (change.answer_ms, "ms to the definite answer"),
+        (change.effect_ms, "ms to the effect"),
+        (change.not_done, "cells not done or unknown"),
+        (change.unanswered, "cells without a definite answer"),
+        (change.store_requests, "requests to the stores"),
+        (change.rows, "rows kept"),
     ];
     let told = changes.into_iter().filter(|(change, _)| *change != 0);
     let told: Vec<String> = told.map(|(change, what)| format!("{change:+} {what}")).collect();
     if told.is_empty() { "nothing that is measured".into() } else { told.join(", ") }
-}
-
-fn prices(it: &Prices) -> String {
-    format!(
-        "success told after {} ms, effect after {} ms (medians), {} not done or unknown, {} never told of success, {} requests to the stores, {} rows kept",
-        it.answer_ms, it.effect_ms, it.not_done, it.never_told, it.store_requests, it.rows
-    )
 }
 
 fn replaced(text: &mut String, it: &Explanation) {

@@ -5,6 +5,8 @@
 pub struct Decisions {
     /// A reply goes through a gateway under a key of its event, not straight to the provider under none (W10).
     pub keyed_reply: bool,
+    /// The reply is written into an outbox in the transaction, not sent in the middle of it (W10); of the code alone.
+    pub outbox: bool,
     /// A known id is a duplicate, not an error (W9).
     pub violation_is_duplicate: bool,
     /// A processing key is deleted by the token of whoever set it, not by anybody (W9).

@@ -18,6 +18,7 @@ mod pool;
 mod prose;
 mod reading;
 mod receiver;
+mod replying;
 mod retry_queue;
 mod retry_worker;
 mod signature;

@@ -69,7 +69,7 @@ impl Subject for MetaRedis {
     /// It has no policy.
     fn upgrade(&self, _host: &str, _policy: &toml::Table) {}
 
-    /// Its dead letters; it keeps no records (W8).
+    /// Its dead letters (W8), and the records of the gateway that it sends through, if it does: it keeps none itself.
     fn records(&self, now_ms: u64) -> Vec<Event> {
         let replies = if self.decisions.keyed_reply { self.gateway.records(now_ms) } else { Vec::new() };
         let letters = match self.decisions.failed_is_dead_letter {
