@@ -145,6 +145,9 @@ pub struct ExplainArgs {
     /// Check these decisions, with commas between them, instead of looking for the smallest set
     #[arg(long, value_name = "DECISIONS", value_delimiter = ',')]
     pub set: Option<Vec<String>>,
+    /// Only this provider: keyed, queryable, echoing or opaque
+    #[arg(long, value_name = "ABILITY")]
+    pub ability: Option<String>,
     /// Only this workload: send, concurrent, webhook, batch or redrive
     #[arg(long, value_name = "WORKLOAD")]
     pub workload: Option<String>,

@@ -12,6 +12,7 @@ use crate::{
     explain::{
         Check, Decision, Explanation, Fresh, Search, Set, Trial, change, decisions, of, otherwise, parts,
     },
+    history::Ability,
     matrix::{Cell, Fate, cells},
     plan,
     report::explain as report,
@@ -58,15 +59,24 @@ fn set(names: &[String], decisions: &[Decision]) -> Result<Set, Failure> {
 }
 
 /// The cells of the profile with the decisions of this set.
-pub fn enumerate(
+fn enumerate(
     args: &ExplainArgs,
     profile: &str,
     decisions: &[Decision],
     set: &Set,
 ) -> Result<Vec<Cell>, Failure> {
     let workloads = workloads(args.workload.as_deref())?;
-    cells(&[profile], &workloads, false, &otherwise(decisions, set), args.seed, &EventEngine)
-        .map_err(Failure::run)
+    let otherwise = otherwise(decisions, set);
+    let mut cells =
+        cells(&[profile], &workloads, false, &otherwise, args.seed, &EventEngine).map_err(Failure::run)?;
+    if let Some(name) = &args.ability {
+        let known = Ability::ALL.map(Ability::name);
+        if !known.contains(&name.as_str()) {
+            return Err(Failure::unknown("ability", name, &known));
+        }
+        cells.retain(|cell| cell.ability.name() == name);
+    }
+    Ok(cells)
 }
 
 fn explain(

@@ -80,6 +80,9 @@ impl<'a> Player<'a> {
         if let Some(workload) = &self.args.workload {
             words.extend(["--workload".into(), workload.clone()]);
         }
+        if let Some(ability) = &self.args.ability {
+            words.extend(["--ability".into(), ability.clone()]);
+        }
         if self.is_fresh {
             words.push("--fresh".into());
         }

@@ -49,7 +49,7 @@ fn heading(it: &Explanation) -> String {
 
 fn decision(text: &mut String, number: usize, part: &Part) {
     let Part { name, decided, instead, alone, in_set, costs: its_costs } = part;
-    let _ = writeln!(text, "{number}. {name}: {instead}, not {decided}");
+    let _ = writeln!(text, "{number}. {name}: {decided} -> {instead}");
     let _ = writeln!(text, "   cures {alone} alone; left out of the set, {in_set} are bad again");
     if let Some(change) = its_costs {
         let _ = writeln!(text, "   costs {}", costs(change));
@@ -87,17 +87,20 @@ fn check(text: &mut String, it: &Explanation) {
         0 => String::new(),
         count => format!(" ({count} because nothing happens any more where they were hurt)"),
     };
+    let (played, replaced) = (it.check.played, by_others(it.replaced));
     let _ =
-        writeln!(text, "\ncheck: {} bad cells played again with the set, {good} good{gone}", it.check.played);
+        writeln!(text, "\ncheck: {played} bad cells played again with the set{replaced}; {good} good{gone}");
     bad(text, &it.check.bad);
-    let by_others = match it.fresh.replaced {
-        0 => String::new(),
-        count => format!(", {count} of them played by {RECEIVER_OF_STRICT}"),
-    };
-    let (all, count) = (it.fresh.cells, it.fresh.bad.len());
-    let _ =
-        writeln!(text, "check: the matrix that the set makes has {all} cells{by_others}; {count} are bad");
+    let (all, count, replaced) = (it.fresh.cells, it.fresh.bad.len(), by_others(it.fresh.replaced));
+    let _ = writeln!(text, "check: the matrix that the set makes has {all} cells{replaced}; {count} bad");
     bad(text, &it.fresh.bad);
+}
+
+fn by_others(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        count => format!(", {count} of them by {RECEIVER_OF_STRICT}"),
+    }
 }
 
 fn bad(text: &mut String, names: &[String]) {

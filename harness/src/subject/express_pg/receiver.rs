@@ -38,8 +38,13 @@ pub struct Receiver {
 }
 
 /// Its routes.
-pub fn router(receiver: Receiver) -> Router {
-    Router::new().route("/webhooks/{provider}", post(receive)).with_state(Arc::new(receiver))
+pub const EVERY_PROVIDER: &str = "/webhooks/{provider}";
+/// The one of them that is played where a gateway, which has the same, is beside it.
+pub const ONE_PROVIDER: &str = "/webhooks/whatsapp";
+
+/// Whatever is posted to these routes.
+pub fn router(receiver: Receiver, routes: &str) -> Router {
+    Router::new().route(routes, post(receive)).with_state(Arc::new(receiver))
 }
 
 /// A handler goes on when its caller has gone, as one in Node does. What it throws is a 500.

@@ -16,7 +16,7 @@ use super::{
     polls::Polls,
     prose::Prose,
     reading::Reading,
-    receiver::{Receiver, router},
+    receiver::{EVERY_PROVIDER, ONE_PROVIDER, Receiver, router},
     replying::Replying,
     retry_queue::{RetryQueue, next_due_ms},
     retry_worker::RetryWorker,
@@ -91,10 +91,11 @@ impl Subject for ExpressPg {
             decisions,
         };
         world.spawn(Box::pin(worker.run(polls)));
-        let router = router(Receiver { world: world.clone(), keys, reading, queue, decisions });
+        let receiver = Receiver { world: world.clone(), keys, reading, queue, decisions };
         if decisions.keyed_reply {
-            return self.gateway.process_beside(host, world, Some(router));
+            return self.gateway.process_beside(host, world, Some(router(receiver, ONE_PROVIDER)));
         }
+        let router = router(receiver, EVERY_PROVIDER);
         Box::pin(async move {
             serve(world, HTTP_PORT, router).await.expect("a gateway binds its port");
         })
