@@ -9,6 +9,7 @@ use crate::{
     http::{Access, Api, Forms, Instance, Site, serve_site},
     inbound::{Inbound, Receiver},
     ledger::{Alarms, Ledger},
+    metrics::{Metrics, Surveyor},
     policy::Policy,
     provider::{ProviderConfig, WhatsApp},
     send::{Protocol, Wakeups},
@@ -36,6 +37,8 @@ pub struct GatewayConfig {
     pub admin_token: Option<String>,
     /// The webhooks that it takes, and works on; without them there are no such routes, and no workers.
     pub inbound: Option<Inbound>,
+    /// Where it counts what it does (M1).
+    pub metrics: Metrics,
     /// Its port; 0 takes a free one.
     pub port: u16,
 }
@@ -75,7 +78,7 @@ pub async fn run_until(
     listener: Box<dyn Listener>,
     stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
-    let parts = assemble(world.clone(), store, config.policy, config.provider);
+    let parts = assemble(world.clone(), store, config.policy, config.provider, config.metrics);
     world.spawn(Box::pin(parts.sweeper.run()));
     let protocol = Arc::new(parts.protocol);
     let working = watch::Sender::new(());
@@ -94,9 +97,11 @@ pub async fn run_until(
         }));
     }
     let receiver = config.inbound.map(|inbound| {
-        Receiver::new(world.clone(), protocol.ledger.clone(), protocol.policy.clone(), inbound)
+        let metrics = protocol.metrics.clone();
+        Receiver::new(world.clone(), protocol.ledger.clone(), protocol.policy.clone(), metrics, inbound)
     });
     let api = Api {
+        surveyor: Surveyor::new(world.clone(), protocol.ledger.clone()),
         protocol,
         access: Access::new(config.instances, config.account_token, config.admin_token),
         forms: Forms::new(config.spool),
@@ -120,6 +125,7 @@ pub(crate) fn assemble(
     store: Arc<dyn Store>,
     policy: Policy,
     provider: ProviderConfig,
+    metrics: Metrics,
 ) -> Parts {
     let policy = Arc::new(policy);
     let alarms = Alarms::default();
@@ -132,8 +138,9 @@ pub(crate) fn assemble(
         policy: policy.clone(),
         provider: provider.clone(),
         wakeups: wakeups.clone(),
+        metrics: metrics.clone(),
         alarm: alarms.sweep,
     };
-    let protocol = Protocol { world, ledger, policy, provider, wakeups };
+    let protocol = Protocol { world, ledger, policy, provider, wakeups, metrics };
     Parts { protocol, sweeper, work_alarm: alarms.work }
 }

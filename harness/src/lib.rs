@@ -12,6 +12,7 @@ pub mod invariants;
 pub mod plan;
 pub mod report;
 pub mod run;
+pub mod signals;
 pub mod sim;
 pub mod subject;
 pub mod verdict;

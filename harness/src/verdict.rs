@@ -3,13 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use onceproof_gateway::store::{Slot, State};
+use onceproof_gateway::{
+    signals::{Level, Reading},
+    store::{Slot, State},
+};
 use serde::Serialize;
 
 use crate::exit;
 use crate::history::{Event, History};
 use crate::invariants::{self, Kind, Ruling};
 use crate::plan::Expectation;
+use crate::signals;
 
 /// What one invariant rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -40,6 +44,10 @@ pub struct Verdict {
     pub answers: BTreeMap<String, Vec<String>>,
     /// Faults of the plan that never struck.
     pub idle_faults: Vec<u32>,
+    /// What was counted (M1), over all gateways and stores; `None` where nobody counts.
+    pub metrics: Option<BTreeMap<String, u64>>,
+    /// What a watcher would have been told (M2).
+    pub signals: Vec<Reading>,
     /// Whether any effect, any answer or any claim was observed.
     pub observed: bool,
 }
@@ -85,6 +93,8 @@ pub fn judge(history: &History) -> Verdict {
         effects: effects.map(|(op, n)| (op.to_owned(), n)).collect(),
         answers: answers(history),
         idle_faults: idle_faults(history),
+        metrics: metrics(history),
+        signals: signals::readings(history),
         observed: history.entries.iter().any(|entry| {
             let granted = matches!(entry.event, Event::Store { granted: Some(_), .. });
             granted
@@ -169,6 +179,19 @@ fn words(what: &str, status: Option<u16>, more: &[Option<&str>]) -> String {
     words
 }
 
+fn metrics(history: &History) -> Option<BTreeMap<String, u64>> {
+    let mut metrics: Option<BTreeMap<String, u64>> = None;
+    for entry in &history.entries {
+        if let Event::Metrics { values, .. } = &entry.event {
+            let all = metrics.get_or_insert_default();
+            for (name, value) in values {
+                *all.entry(name.clone()).or_default() += value;
+            }
+        }
+    }
+    metrics
+}
+
 fn idle_faults(history: &History) -> Vec<u32> {
     let mut idle = Vec::new();
     for entry in &history.entries {
@@ -241,6 +264,10 @@ impl Verdict {
             differences.extend(self.other_answer(op, answers));
         }
         differences.extend(expected.unknown.and_then(|unknown| self.other_unknown(unknown)));
+        for (name, value) in expected.metrics.iter().flatten() {
+            differences.extend(self.other_metric(name, *value));
+        }
+        differences.extend(expected.signals.as_ref().and_then(|signals| self.other_signals(signals)));
         differences
     }
 
@@ -285,6 +312,30 @@ impl Verdict {
         };
         let (number, expected, found) = (at + 1, or_nothing(expected), or_nothing(found));
         Some(format!("expected answer {number} of {op} to be {expected}, found {found}"))
+    }
+
+    /// The signals that are raised, in words.
+    pub fn raised(&self) -> impl Iterator<Item = &Reading> {
+        self.signals.iter().filter(|reading| reading.level == Level::Raised)
+    }
+
+    fn other_metric(&self, name: &str, expected: u64) -> Option<String> {
+        let Some(metrics) = &self.metrics else {
+            return Some(format!("expected {name} to be {expected}, and nobody counts"));
+        };
+        let found = metrics.get(name).copied().unwrap_or(0);
+        (found != expected).then(|| format!("expected {name} to be {expected}, found {found}"))
+    }
+
+    fn other_signals(&self, expected: &[String]) -> Option<String> {
+        let found: BTreeSet<&str> = self.raised().map(|reading| reading.signal.name()).collect();
+        let expected: BTreeSet<&str> = expected.iter().map(String::as_str).collect();
+        let list = |signals: &BTreeSet<&str>| match signals.is_empty() {
+            true => "no signal".to_owned(),
+            false => signals.iter().copied().collect::<Vec<_>>().join(", "),
+        };
+        (found != expected)
+            .then(|| format!("expected {} to be raised, found {}", list(&expected), list(&found)))
     }
 
     fn other_unknown(&self, expected: u32) -> Option<String> {

@@ -12,6 +12,7 @@ use onceproof_gateway::{
     gateway::GatewayConfig,
     http::Instance,
     inbound::{Endpoint, Inbound, Scheme},
+    metrics::Metrics,
     policy::{Policy, PolicyError},
     provider::{Ability, ProviderConfig},
     spool::Spool,
@@ -164,6 +165,7 @@ fn parse(text: &str, folder: &Path, environment: Environment<'_>) -> Result<Conf
             provider: provider(file.provider, environment)?,
             admin_token: token(file.admin_token, file.admin_token_env, environment)?,
             inbound: (!endpoints.is_empty()).then(|| Inbound::new(endpoints)),
+            metrics: Metrics::new(),
             port: file.listen.port(),
         },
     })

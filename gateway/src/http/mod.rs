@@ -6,6 +6,7 @@ mod api;
 mod content;
 mod form;
 mod idle;
+mod latency;
 mod paced;
 mod problem;
 mod route;
@@ -13,6 +14,7 @@ mod serve;
 mod status;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 pub use access::Instance;
 pub use form::{CONCURRENT_FORMS, MAX_FORM};

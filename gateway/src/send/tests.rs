@@ -10,7 +10,9 @@ use super::{Protocol, SendRequest};
 use crate::{
     gateway::{Parts, assemble},
     http::{REPLAY, UNPROTECTED},
-    message, points,
+    message,
+    metrics::{Asker, Metrics},
+    points,
     policy::Policy,
     provider::{Ability, ProviderConfig},
     store::{Slot, State},
@@ -36,7 +38,8 @@ fn start(
     ability: Ability,
 ) -> (Arc<Protocol>, tokio::task::JoinHandle<()>) {
     let config = ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
-    let Parts { protocol, sweeper, work_alarm: _ } = assemble(world.clone(), store.clone(), policy, config);
+    let Parts { protocol, sweeper, work_alarm: _ } =
+        assemble(world.clone(), store.clone(), policy, config, Metrics::new());
     (Arc::new(protocol), tokio::spawn(sweeper.run()))
 }
 
@@ -64,6 +67,7 @@ impl House {
     fn send(&self, text: &str) -> impl Future<Output = Response<Bytes>> + use<> {
         let body = json!({ "to": "5511999990001", "text": text });
         let request = SendRequest {
+            asker: Asker::Producer,
             slot: Some(Slot { scope: "loja-1/messages/text".into(), key: self.key.into() }),
             fingerprint: crate::fingerprint::of_value(&body).unwrap(),
             order: message::text("4711", &body, self.protocol.policy.text_limit),

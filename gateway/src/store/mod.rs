@@ -1,5 +1,6 @@
 //! Where a key's record lives.
 
+mod census;
 mod choose;
 mod command;
 #[cfg(test)]
@@ -18,6 +19,7 @@ mod sqlite;
 mod transitions;
 pub mod wire;
 
+pub use census::{Census, Rows};
 pub use choose::for_policy;
 pub use command::*;
 pub use disk::DiskStore;

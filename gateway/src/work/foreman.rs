@@ -9,8 +9,9 @@ use super::{courier::Numbers, shift::Shift};
 use crate::{
     alarm::Alarm,
     ledger::Ledger,
+    metrics::Retried,
     send::Protocol,
-    store::{EventReply, Reply},
+    store::{EventReply, Queue, Reply},
     world::SharedWorld,
 };
 
@@ -54,11 +55,18 @@ impl Foreman {
             match self.ledger.lease_work().await {
                 Ok(Reply::Event(EventReply::Leased { ticket, attempt, work })) => {
                     rest = SHORTEST_REST;
+                    if attempt > 1 {
+                        self.protocol.metrics.retried(Retried::Row(ticket.queue));
+                    }
                     let shift = Shift::new(self.clone(), ticket, attempt);
                     self.world.spawn(Box::pin(async move {
                         shift.work(work).await;
                         drop(permit);
                     }));
+                }
+                Ok(Reply::Event(EventReply::Buried { jobs, outbox })) => {
+                    self.protocol.metrics.buried(Queue::Job, jobs);
+                    self.protocol.metrics.buried(Queue::Outbox, outbox);
                 }
                 Ok(_) => {
                     rest = SHORTEST_REST;

@@ -42,6 +42,7 @@ const EVENTS: &[&str] = &[
     "healed",
     "inspected",
     "record",
+    "metrics",
     "end",
 ];
 
@@ -227,6 +228,7 @@ mod tests {
             .record("k1", State::Unknown, None)
             .dead_letter("event-2")
             .redrive("event-2", 200)
+            .metrics("gateway-1", "onceproof_replays_total", 1)
             .end()
             .history()
     }
@@ -306,7 +308,7 @@ mod tests {
     fn half_a_line_is_not_an_entry() {
         let good = text(&every_event());
         let said = read(&good.as_bytes()[..good.len() - 5]).expect_err("bad").to_string();
-        assert!(said.starts_with("line 29: not a JSON object: "), "{said}");
+        assert!(said.starts_with("line 30: not a JSON object: "), "{said}");
     }
 
     #[test]

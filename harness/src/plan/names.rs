@@ -1,5 +1,7 @@
 //! The words that a scenario may use for things outside of it.
 
+use onceproof_gateway::policy::Policy;
+
 use super::ANY_POINT;
 use crate::{sim::actors::database, subject::meta_redis};
 
@@ -13,6 +15,11 @@ pub const META_REDIS: &str = "meta-redis";
 #[must_use]
 pub fn needs_redis(profiles: &[String]) -> bool {
     profiles.iter().all(|profile| profile == META_REDIS)
+}
+
+/// Whether this profile counts what it does (M1): the reference gateway does, whatever its policy.
+pub(super) fn counts(profile: &str) -> bool {
+    Policy::profile_names().any(|name| name == profile)
 }
 
 /// The verdicts.

@@ -87,7 +87,7 @@ impl Cast for Company {
 
     fn curtain(&self, now_ms: u64) {
         self.stage.record(now_ms, HARNESS, Event::Inspected);
-        for record in self.subject.records(now_ms) {
+        for record in self.subject.records(now_ms).into_iter().chain(self.subject.metrics(now_ms)) {
             self.stage.record(now_ms, HARNESS, record);
         }
     }

@@ -9,6 +9,7 @@ use onceproof_gateway::{
     gateway::{self, GatewayConfig},
     http::Instance,
     inbound::{Endpoint, Inbound, Scheme},
+    metrics::Metrics,
     policy::{Answers, Policy, PolicyError},
     provider::{Ability, ProviderConfig},
     redis_hint::RedisHint,
@@ -56,6 +57,8 @@ impl Policies {
     }
 }
 
+const UNPOISONED: &str = "a panic in a gateway ends the run";
+
 /// The reference gateway under one policy, on as many hosts as a plan has.
 pub struct ReferenceGateway {
     policies: Policies,
@@ -70,14 +73,17 @@ pub struct ReferenceGateway {
     in_process: Mutex<BTreeMap<String, (u32, WatchedStore)>>,
     /// What a later release decides otherwise, by host.
     upgrades: Mutex<BTreeMap<String, toml::Table>>,
+    /// What the process on each host has counted: a restart begins anew.
+    metrics: Mutex<BTreeMap<String, Metrics>>,
 }
 
 impl ReferenceGateway {
     /// The gateway under these policies, whose durable records are in `shared`.
     #[must_use]
     pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
-        let (in_process, upgrades) = Default::default();
-        Self { policies, ability, receives: false, has_redis: false, stage, shared, in_process, upgrades }
+        let (in_process, upgrades, metrics) = Default::default();
+        let (receives, has_redis) = (false, false);
+        Self { policies, ability, receives, has_redis, stage, shared, in_process, upgrades, metrics }
     }
 
     /// The same, with webhooks and workers.
@@ -105,7 +111,7 @@ impl ReferenceGateway {
     }
 
     fn policy_on(&self, host: &str) -> Policy {
-        let upgrades = self.upgrades.lock().expect("a panic in a gateway ends the run");
+        let upgrades = self.upgrades.lock().expect(UNPOISONED);
         let upgrade = upgrades.get(host).cloned().unwrap_or_default();
         self.policies.with(&upgrade).expect("a plan's policy fields were tried before it was played")
     }
@@ -116,7 +122,7 @@ impl ReferenceGateway {
                 Arc::new(RemoteStore::new(Arc::clone(world), DATABASE, STORE_PORT, policy.store_timeout))
             }
             Answers::Memory => {
-                let mut in_process = self.in_process.lock().expect("a panic in a gateway ends the run");
+                let mut in_process = self.in_process.lock().expect(UNPOISONED);
                 let incarnation = in_process.get(host).map_or(1, |(earlier, _)| earlier + 1);
                 let name = format!("{host}/{incarnation}");
                 let store =
@@ -158,6 +164,8 @@ impl Subject for ReferenceGateway {
         let policy = self.policy_on(host);
         let store = self.store(host, &world, &policy);
         let inbound = self.inbound(&world, &policy);
+        let metrics = Metrics::new();
+        self.metrics.lock().expect(UNPOISONED).insert(host.into(), metrics.clone());
         let config = GatewayConfig {
             policy,
             instances: TENANTS.iter().map(instance).collect(),
@@ -171,6 +179,7 @@ impl Subject for ReferenceGateway {
             },
             admin_token: Some(ADMIN_TOKEN.into()),
             inbound,
+            metrics,
             port: HTTP_PORT,
         };
         Box::pin(async move {
@@ -179,13 +188,22 @@ impl Subject for ReferenceGateway {
     }
 
     fn upgrade(&self, host: &str, policy: &toml::Table) {
-        let mut upgrades = self.upgrades.lock().expect("a panic in a gateway ends the run");
+        let mut upgrades = self.upgrades.lock().expect(UNPOISONED);
         upgrades.insert(host.into(), policy.clone());
     }
 
     fn records(&self, now_ms: u64) -> Vec<Event> {
-        let in_process = self.in_process.lock().expect("a panic in a gateway ends the run");
+        let in_process = self.in_process.lock().expect(UNPOISONED);
         let in_memory = in_process.values().flat_map(|(_, store)| store.records(now_ms));
         self.shared.records(now_ms).into_iter().chain(in_memory).collect()
+    }
+
+    fn metrics(&self, now_ms: u64) -> Vec<Event> {
+        let counted = self.metrics.lock().expect(UNPOISONED);
+        let counted = counted.iter().map(|(host, metrics)| (host.clone(), metrics.totals()));
+        let told = counted.map(|(of, values)| Event::Metrics { of, values });
+        let in_process = self.in_process.lock().expect(UNPOISONED);
+        let stores = in_process.values().map(|(_, store)| store).chain([&self.shared]);
+        told.chain(stores.map(|store| store.metrics(now_ms))).collect()
     }
 }
