@@ -114,7 +114,7 @@ impl House {
 
     /// What the provider has, once it has `count` messages.
     async fn replies(&self, count: usize) -> Vec<String> {
-        for _ in 0..200 {
+        for _ in 0..1000 {
             if self.provider.bodies.lock().unwrap().len() >= count {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Every rule about sending and receiving has a scenario that shows it, and nothing is blessed without a reason.
+//! Every rule about sending, receiving and watching has a scenario that shows it, and nothing is blessed without a reason.
 
 #[path = "common/scenarios.rs"]
 mod scenarios;
@@ -6,21 +6,25 @@ mod scenarios;
 use std::collections::BTreeSet;
 
 use onceproof::plan::Expectation;
+use onceproof_gateway::{policy::Policy, provider};
 use scenarios::scenarios;
 
 /// The rules about sending that one gateway can be judged by: S12 and S13 are about producers.
 const SENDING: [&str; 11] = ["S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S11"];
 
+/// The rules about watching.
+const WATCHING: [&str; 3] = ["M1", "M2", "M3"];
+
 /// The rules about receiving.
 const RECEIVING: [&str; 11] = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10", "W11"];
 
 #[test]
-fn every_rule_about_sending_and_receiving_is_cited_by_a_scenario() {
+fn every_rule_about_sending_receiving_and_watching_is_cited_by_a_scenario() {
     let scenarios = scenarios();
     let cited: BTreeSet<&str> =
         scenarios.iter().flat_map(|(_, scenario)| &scenario.rules).map(String::as_str).collect();
-    let missing: Vec<&str> =
-        SENDING.into_iter().chain(RECEIVING).filter(|rule| !cited.contains(rule)).collect();
+    let all = SENDING.into_iter().chain(RECEIVING).chain(WATCHING);
+    let missing: Vec<&str> = all.filter(|rule| !cited.contains(rule)).collect();
     assert!(missing.is_empty(), "no scenario cites {}", missing.join(", "));
 }
 
@@ -38,6 +42,34 @@ fn every_cell_that_is_not_kept_says_why_with_a_known_rule() {
         }
     }
     assert!(unexplained.is_empty(), "not kept, and no known rule says why: {}", unexplained.join("; "));
+}
+
+/// M3: a configuration that breaks the horizon rule is told so before it runs, and only such a one.
+#[test]
+fn what_breaks_because_of_its_horizon_is_told_before_it_runs() {
+    let mut cells = 0;
+    for (name, scenario) in &scenarios() {
+        if !scenario.rules.iter().any(|rule| rule == "M3") {
+            continue;
+        }
+        for profile in &scenario.world.profiles {
+            let Ok(policy) = Policy::profile_with(profile, &scenario.world.policy) else {
+                // A system without a policy to look at.
+                continue;
+            };
+            let is_told = policy.check(provider::Ability::Opaque).iter().any(|it| it.text.contains("M3"));
+            for ability in &scenario.world.abilities {
+                match scenario.expect.of(profile, *ability).verdict.as_deref() {
+                    Some("violated") => assert!(is_told, "{name} {profile}: nobody was told"),
+                    Some("kept") => assert!(!is_told, "{name} {profile}: told for nothing"),
+                    // Past every horizon, where no promise binds.
+                    _ => continue,
+                }
+                cells += 1;
+            }
+        }
+    }
+    assert!(cells > 0, "no scenario shows it");
 }
 
 /// Apart from the check of files, so that a hole in that one is seen here.
