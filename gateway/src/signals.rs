@@ -1,6 +1,6 @@
 //! What a watcher is to be told (M2): a gateway asks it of its last hour, a simulation of a whole run.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use serde::Serialize;
 
@@ -90,6 +90,18 @@ impl Signal {
     }
 }
 
+impl fmt::Display for Reading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let level = match self.level {
+            Level::Ok => "ok",
+            Level::Watch => "watch",
+            Level::Unknown => "unknown",
+            Level::Raised => "raised",
+        };
+        write!(f, "signal {} {level}: {}", self.signal.name(), self.says)
+    }
+}
+
 impl Vitals {
     /// A row of a queue was done with so many attempts.
     pub fn completed(&mut self, queue: &str, attempts: u32) {
@@ -139,8 +151,8 @@ impl Vitals {
     }
 
     fn escaped(&self) -> (Level, String) {
-        let says = "went out within 5 minutes of one with the same recipient and content";
-        (raised_if(self.escaped_duplicates > 0), format!("{} messages {says}", self.escaped_duplicates))
+        let says = "messages that went out within 5 minutes of one with the same recipient and content";
+        (raised_if(self.escaped_duplicates > 0), format!("{says}: {}", self.escaped_duplicates))
     }
 
     /// Of the queue whose rows take the most.
@@ -162,7 +174,7 @@ impl Vitals {
     fn dead(&self) -> (Level, String) {
         match self.dead_letters {
             None => (Level::Unknown, "the store does not answer".to_owned()),
-            Some(letters) => (raised_if(letters > 0), format!("{letters} dead letters")),
+            Some(letters) => (raised_if(letters > 0), format!("dead letters: {letters}")),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! How long each request takes, by canonical route and class of the status (M1).
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Extension,
@@ -15,19 +15,35 @@ use super::{
     route::Route,
 };
 
-/// Times a request from its head to the head of its answer. One whose caller hangs up before that is not counted.
+/// A request in hand. It is counted when it ends: one whose caller hangs up is a slow one, and must not be missing.
+struct Timed {
+    api: Arc<Api>,
+    route: &'static str,
+    began: Duration,
+    /// The class of the answer's status, once there is one.
+    class: &'static str,
+}
+
+impl Drop for Timed {
+    fn drop(&mut self) {
+        let protocol = &self.api.protocol;
+        let took = protocol.world.since_boot().saturating_sub(self.began);
+        protocol.metrics.answered(self.route, self.class, took);
+    }
+}
+
+/// Times a request from its head to the head of its answer, or until its caller hangs up.
 pub(super) async fn measure(
     Extension(api): Extension<Arc<Api>>,
     path: Option<MatchedPath>,
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let protocol = &api.protocol;
-    let began = protocol.world.since_boot();
-    let response = next.run(request).await;
-    let took = protocol.world.since_boot().saturating_sub(began);
     let route = canonical(path.as_ref().map(MatchedPath::as_str));
-    protocol.metrics.answered(route, class(response.status()), took);
+    let began = api.protocol.world.since_boot();
+    let mut timed = Timed { api, route, began, class: "hung-up" };
+    let response = next.run(request).await;
+    timed.class = class(response.status());
     response
 }
 

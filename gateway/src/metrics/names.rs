@@ -14,7 +14,8 @@ impl Named {
 
 pub(super) const LATENCY: Named = Named(
     "onceproof_http_request_duration_seconds",
-    "Time from the head of a request to the head of its answer, in seconds, by canonical route and class of the status.",
+    "Time from the head of a request to the head of its answer, in seconds, by canonical route and class of the status; \
+     hung-up where the caller did not wait for it.",
 );
 pub(super) const SENDS: Named = Named(
     "onceproof_sends_total",

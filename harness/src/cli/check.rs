@@ -21,6 +21,9 @@ pub fn command(args: &CheckArgs, output: &mut Output) -> Result<u8, Failure> {
         output.line(story.text())?;
     }
     output.line(format!("verdict {verdict}"))?;
+    for reading in verdict.raised() {
+        output.line(reading)?;
+    }
     Ok(verdict.exit_code())
 }
 

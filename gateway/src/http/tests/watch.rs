@@ -83,6 +83,18 @@ async fn what_producers_do_is_counted() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_caller_that_hangs_up_is_timed_until_then_and_its_send_counted_all_the_same() {
+    let house = House::open();
+    house.provider.becomes(Behaviour::AcceptsAfter(Duration::from_secs(3)));
+    assert!(tokio::time::timeout(Duration::from_secs(1), house.send("k")).await.is_err());
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let text = house.scrape().await;
+    let of = "{route=\"messages/text\",status=\"hung-up\"}";
+    assert_eq!(value(&text, &format!("onceproof_http_request_duration_seconds_sum{of}")), "1");
+    assert_eq!(value(&text, "onceproof_sends_total{asker=\"producer\"}"), "1");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_unknown_is_counted_and_asked_of_the_store_once_a_second() {
     let house = House::open();
     house.unknown("k").await;
