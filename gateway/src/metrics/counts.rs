@@ -64,7 +64,8 @@ struct Counts {
     replays: IntCounterVec,
     unprotected: IntCounterVec,
     escaped: IntCounter,
-    items: IntCounterVec,
+    items: IntCounter,
+    duplicates: IntCounter,
     retries: IntCounterVec,
     failures: IntCounterVec,
     attempts: HistogramVec,
@@ -99,8 +100,9 @@ impl Metrics {
             sends: counter(names::SENDS, &["asker"]),
             replays: counter(names::REPLAYS, &["asker"]),
             unprotected: counter(names::UNPROTECTED, &["why"]),
-            escaped: IntCounter::with_opts(names::ESCAPED.opts()).expect(WELL_NAMED),
-            items: counter(names::ITEMS, &["found"]),
+            escaped: single(names::ESCAPED),
+            items: single(names::ITEMS),
+            duplicates: single(names::DUPLICATES),
             retries: counter(names::RETRIES, &["what"]),
             failures: counter(names::FAILURES, &["queue"]),
             attempts: histogram(names::ATTEMPTS, &["queue"], &ATTEMPTS),
@@ -150,9 +152,8 @@ impl Metrics {
 
     /// A delivery is durably owned.
     pub(crate) fn received(&self, new: u32, known: u32, dead: u32) {
-        for (found, count) in [("new", new), ("known", known), ("dead", dead)] {
-            self.counts.items.with_label_values(&[found]).inc_by(count.into());
-        }
+        self.counts.items.inc_by(u64::from(new) + u64::from(known) + u64::from(dead));
+        self.counts.duplicates.inc_by(known.into());
         self.buried(Queue::Job, dead);
     }
 
@@ -187,7 +188,6 @@ impl Metrics {
         for why in [Unprotected::NoKey, Unprotected::StoreDown] {
             counts.unprotected.with_label_values(&[why.word()]);
         }
-        self.received(0, 0, 0);
         for queue in [Queue::Job, Queue::Outbox] {
             counts.failures.with_label_values(&[queue.word()]);
             counts.attempts.with_label_values(&[queue.word()]);
@@ -201,7 +201,7 @@ impl Metrics {
         registry
     }
 
-    fn collectors(&self) -> [Box<dyn Collector>; 9] {
+    fn collectors(&self) -> [Box<dyn Collector>; 10] {
         let counts = &*self.counts;
         [
             Box::new(counts.latency.clone()),
@@ -210,6 +210,7 @@ impl Metrics {
             Box::new(counts.unprotected.clone()),
             Box::new(counts.escaped.clone()),
             Box::new(counts.items.clone()),
+            Box::new(counts.duplicates.clone()),
             Box::new(counts.retries.clone()),
             Box::new(counts.failures.clone()),
             Box::new(counts.attempts.clone()),
@@ -251,6 +252,10 @@ impl Retried {
 
 /// Names and labels are constants of this crate, and a test makes every metric.
 pub(super) const WELL_NAMED: &str = "a metric of this crate is well named";
+
+fn single(named: Named) -> IntCounter {
+    IntCounter::with_opts(named.opts()).expect(WELL_NAMED)
+}
 
 fn counter(named: Named, labels: &[&str]) -> IntCounterVec {
     IntCounterVec::new(named.opts(), labels).expect(WELL_NAMED)

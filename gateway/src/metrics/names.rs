@@ -38,7 +38,11 @@ pub(super) const ESCAPED: Named = Named(
 );
 pub(super) const ITEMS: Named = Named(
     "onceproof_webhook_items_total",
-    "Items of authentic webhooks, by what was found: new, known, or dead on arrival. The duplicate rate is known by all.",
+    "Items of authentic webhooks that are durably owned, each time they came.",
+);
+pub(super) const DUPLICATES: Named = Named(
+    "onceproof_webhook_duplicates_total",
+    "Items of webhooks that were known already. The duplicate rate is this by onceproof_webhook_items_total.",
 );
 pub(super) const RETRIES: Named = Named(
     "onceproof_retries_total",
@@ -69,7 +73,7 @@ pub(super) const STORE_UP: Named = Named(
 
 /// What [`Metrics::totals`](super::Metrics::totals) and a store's census tell, each summed over its labels; of a
 /// histogram the count, and the sum where that is a whole number.
-pub const SUMMED: [&str; 13] = [
+pub const SUMMED: [&str; 14] = [
     "onceproof_dead_letters",
     "onceproof_escaped_duplicates_total",
     "onceproof_http_request_duration_seconds_count",
@@ -82,5 +86,6 @@ pub const SUMMED: [&str; 13] = [
     "onceproof_sends_total",
     "onceproof_unknown_messages",
     "onceproof_unprotected_sends_total",
+    "onceproof_webhook_duplicates_total",
     "onceproof_webhook_items_total",
 ];

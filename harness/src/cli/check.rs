@@ -20,10 +20,10 @@ pub fn command(args: &CheckArgs, output: &mut Output) -> Result<u8, Failure> {
             Story { title, notes: &[], history: &history, verdict: &verdict, again: &again, legend: true };
         output.line(story.text())?;
     }
-    output.line(format!("verdict {verdict}"))?;
     for reading in verdict.raised() {
         output.line(reading)?;
     }
+    output.line(format!("verdict {verdict}"))?;
     Ok(verdict.exit_code())
 }
 
