@@ -538,6 +538,33 @@ mod tests {
         );
     }
 
+    #[test]
+    fn metrics_and_signals_are_compared_where_they_are_said() {
+        let counted =
+            |of: &str, value| Build::new().effect("a", "m1").effect("a", "m2").metrics(of, "x", value);
+        let verdict = judge(&counted("gateway-1", 1).metrics("gateway-2", "x", 2).end().history());
+        let differences = |metrics: &[(&str, u64)], signals: Option<&[&str]>| {
+            let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value));
+            let signals = signals.map(|signals| signals.iter().map(|name| (*name).to_owned()).collect());
+            let expected =
+                Expectation { metrics: Some(metrics.collect()), signals, ..Expectation::default() };
+            verdict.differences(&expected)
+        };
+        assert_eq!(differences(&[("x", 3), ("y", 0)], Some(&["escaped-duplicates"])), Vec::<String>::new());
+        assert_eq!(differences(&[("x", 3)], None), Vec::<String>::new());
+        assert_eq!(
+            differences(&[("x", 1), ("y", 1)], Some(&[])),
+            [
+                "expected x to be 1, found 3",
+                "expected y to be 1, found 0",
+                "expected no signal to be raised, found escaped-duplicates",
+            ]
+        );
+        let expected = Expectation { metrics: Some([("x".into(), 0)].into()), ..Expectation::default() };
+        let uncounted = judge(&sent().end().history());
+        assert_eq!(uncounted.differences(&expected), ["expected x to be 0, and nobody counts"]);
+    }
+
     /// Two calls that overlap, the second of which is answered first; then everything else that can be answered.
     fn answered() -> Verdict {
         let sent = Build::new().request("a", 1, "k1").request("a", 2, "k1").request("b", 3, "k2");

@@ -17,6 +17,7 @@ use crate::{
     send::{Protocol, sent_by_word},
     store::{Command, DeadLetter, EventCommand, EventKey, EventReply, Item, Queue, Reply, State, Store},
     testing::{Behaviour, Fault, FaultyStore, TestProvider, TestWorld},
+    world::World,
 };
 
 const KEYED: Ability = Ability::Keyed { retention: Duration::from_secs(24 * 3600) };
@@ -283,6 +284,8 @@ async fn attempts_retries_and_permanent_failures_are_counted() {
     house.is_done(1).await;
     assert_eq!(counted(&house, "onceproof_job_attempts_count"), 2);
     assert_eq!(counted(&house, "onceproof_sends_total"), 6);
+    let vitals = house.protocol.metrics.vitals(house.world.since_boot());
+    assert_eq!(vitals.requests, 0, "no producer asked");
     assert_eq!(counted(&house, "onceproof_permanent_failures_total"), 1);
 }
 
