@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use crate::{
     alarm::Alarm,
-    http::{Access, Api, Forms, Instance, Site, serve_site},
+    http::{Access, Api, Forms, Front, Instance, Site, serve_site, serve_until},
     inbound::{Inbound, Receiver},
     ledger::{Alarms, Ledger},
     metrics::{Metrics, Surveyor},
@@ -37,6 +37,8 @@ pub struct GatewayConfig {
     pub admin_token: Option<String>,
     /// The webhooks that it takes, and works on; without them there are no such routes, and no workers.
     pub inbound: Option<Inbound>,
+    /// What stands before its routes.
+    pub front: Option<Front>,
     /// Where it counts what it does (M1).
     pub metrics: Metrics,
     /// Its port; 0 takes a free one.
@@ -107,7 +109,11 @@ pub async fn run_until(
         forms: Forms::new(config.spool),
         receiver,
     };
-    serve_site(world, listener, Site::new(api), stop).await?;
+    let site = Site::new(api);
+    match config.front {
+        Some(front) => serve_until(world, listener, front.before(site.router()), stop).await?,
+        None => serve_site(world, listener, site, stop).await?,
+    }
     working.closed().await;
     Ok(())
 }

@@ -80,6 +80,7 @@ impl House {
                 ability,
             },
             admin_token: Some("operator".into()),
+            front: None,
             inbound: None,
             metrics: Metrics::new(),
             port: 0,

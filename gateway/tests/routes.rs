@@ -86,6 +86,7 @@ impl House {
                 ability: Ability::Opaque,
             },
             admin_token: None,
+            front: None,
             inbound: None,
             metrics: Metrics::new(),
             port: 0,

@@ -84,6 +84,7 @@ impl House {
                 ability: Ability::Opaque,
             },
             admin_token: Some("operator".into()),
+            front: None,
             inbound: Some(Inbound::new(vec![
                 endpoint("meta", Scheme::Hub),
                 endpoint("stripe", Scheme::Stripe),

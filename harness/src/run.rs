@@ -9,6 +9,7 @@ use onceproof_gateway::{
 
 use crate::{
     history::{self, Ability, Header, History, Promise},
+    mutants::{Mutant, Planted, Unplanted},
     plan::{META_REDIS, Plan, Step},
     sim::{
         actors::{database::WatchedStore, redis::Redis, whatsapp::Provider},
@@ -53,6 +54,8 @@ pub enum RunError {
 /// What is not part of a plan.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Options {
+    /// A mistake that is planted in the subject.
+    pub mutant: Option<&'static Mutant>,
     /// Mixes real time into every draw: the planted fault that `determinism` must find.
     pub spoil_chance: bool,
 }
@@ -70,7 +73,7 @@ pub fn run(plan: &Plan, engine: &dyn Engine) -> Result<Outcome, RunError> {
 /// # Errors
 /// As [`run`].
 pub fn run_with(plan: &Plan, engine: &dyn Engine, options: Options) -> Result<Outcome, RunError> {
-    let staged = prepare(plan)?;
+    let staged = prepare_with(plan, options.mutant)?;
     staged.stage.spoil_chance(options.spoil_chance);
     let Staged { stage, company, hosts, bound_ms, header } = staged;
     let seed = plan.seed();
@@ -101,17 +104,30 @@ pub struct Staged {
 /// # Errors
 /// When the profile is unknown, a policy field is none, or SQLite cannot be opened.
 pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
+    prepare_with(plan, None)
+}
+
+/// As [`prepare`], with a mistake planted in the subject.
+///
+/// # Errors
+/// As [`prepare`].
+pub fn prepare_with(plan: &Plan, mutant: Option<&Mutant>) -> Result<Staged, RunError> {
+    let planted: Planted = match mutant {
+        Some(mutant) => (mutant.plant)(),
+        None => Arc::new(Unplanted),
+    };
     let slower = plan.scenario.world.shrink_time_by;
     let scenario = Arc::new(plan.scenario.shrunk());
     let stage = Stage::new(&scenario, plan.seed());
-    let store = WatchedStore::open(DATABASE, Arc::clone(&stage))?;
+    let store = WatchedStore::open(DATABASE, Arc::clone(&stage))?.planted(Arc::clone(&planted));
     let retention_ms = scenario.world.key_retention.ms();
     let redis = Redis::new();
     let subject: Box<dyn Subject> = if plan.profile() == META_REDIS {
         Box::new(MetaRedis::new(Arc::clone(&stage), redis.clone()))
     } else {
-        let (policies, ability) = (policies(plan)?, ability(plan, retention_ms));
+        let (policies, ability) = (policies(plan, planted.fields())?, ability(plan, retention_ms));
         let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());
+        let gateway = gateway.planted(Arc::clone(&planted));
         Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery)).hinted(scenario.world.redis))
     };
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
@@ -130,13 +146,11 @@ pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
 }
 
 /// The plan's policies, each tried here, so that no gateway meets a bad field when it starts.
-fn policies(plan: &Plan) -> Result<Policies, PolicyError> {
+fn policies(plan: &Plan, planted: &str) -> Result<Policies, PolicyError> {
     let world = &plan.scenario.world;
-    let policies = Policies {
-        profile: plan.profile().into(),
-        fields: world.policy.clone(),
-        slower: world.shrink_time_by,
-    };
+    let mut fields = world.policy.clone();
+    fields.extend(planted.parse::<toml::Table>()?);
+    let policies = Policies { profile: plan.profile().into(), fields, slower: world.shrink_time_by };
     let upgrades = plan.scenario.faults.iter().filter_map(|fault| fault.upgrade.clone());
     for fields in upgrades.chain([toml::Table::new()]) {
         policies.with(&fields)?;

@@ -164,6 +164,7 @@ fn parse(text: &str, folder: &Path, environment: Environment<'_>) -> Result<Conf
             spool: Spool::Folder(spool),
             provider: provider(file.provider, environment)?,
             admin_token: token(file.admin_token, file.admin_token_env, environment)?,
+            front: None,
             inbound: (!endpoints.is_empty()).then(|| Inbound::new(endpoints)),
             metrics: Metrics::new(),
             port: file.listen.port(),

@@ -60,6 +60,11 @@ impl Site {
     pub(crate) fn new(api: Api) -> Self {
         Self { api: Arc::new(api) }
     }
+
+    /// The same routes as a router of their own, for what stands before them.
+    pub(crate) fn router(self) -> Router {
+        routes().layer(Extension(self.api))
+    }
 }
 
 impl<B> Service<http::Request<B>> for Site

@@ -5,6 +5,7 @@ mod admin;
 mod api;
 mod content;
 mod form;
+mod front;
 mod idle;
 mod latency;
 mod paced;
@@ -18,6 +19,7 @@ mod watch;
 
 pub use access::Instance;
 pub use form::{CONCURRENT_FORMS, MAX_FORM};
+pub use front::Front;
 pub use problem::{PROBLEM_TYPE_PREFIX, REPLAY, UNPROTECTED};
 pub use serve::{serve, serve_on, serve_until};
 

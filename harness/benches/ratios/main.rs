@@ -1,8 +1,10 @@
 //! What a case costs, as ratios that mean the same on every machine.
 //!
-//! `cargo bench` prints the ratios; `cargo bench -- --cases 1000` plays the headline mix so often and prints
-//! cases a second, `cargo bench -- --floor 1000` does so for the floor of `first-send` (for a profiler).
+//! `cargo bench` prints the ratios; `cargo bench -- --cases 1000` plays the mix of sends so often and prints cases a second,
+//! `cargo bench -- --cases 1000 NAME` does so for one scenario, `cargo bench -- --floor 1000` for the floor of `first-send`
+//! (for a profiler).
 
+mod batch;
 mod case;
 mod floor;
 mod headline;
@@ -29,10 +31,12 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [] => ratios(),
-        ["--cases", cases] if cases.parse::<u64>().is_ok() => speed(cases.parse().unwrap_or_default()),
+        ["--cases", cases, ref names @ ..] if cases.parse::<u64>().is_ok() => {
+            speed(cases.parse().unwrap_or_default(), if names.is_empty() { &headline::SENDS } else { names });
+        }
         ["--floor", cases] if cases.parse::<u64>().is_ok() => bare(cases.parse().unwrap_or_default()),
         _ => {
-            eprintln!("usage: cargo bench [-- --cases N | --floor N]");
+            eprintln!("usage: cargo bench [-- --cases N [NAME …] | --floor N]");
             return ExitCode::FAILURE;
         }
     }
@@ -40,21 +44,27 @@ fn main() -> ExitCode {
 }
 
 fn ratios() {
-    let mut floors = headline::floors();
-    let mut pairs = vec![Pairs::default(); floors.len()];
+    let (sends, webhooks) = (headline::floors(&headline::SENDS), headline::floors(&headline::WEBHOOKS));
+    let mut pairs = vec![Pairs::default(); sends.len() + webhooks.len()];
     // Round by round, so that what disturbs the machine for a while disturbs every row alike.
     for _ in 0..PAIRS {
-        for (floor, pairs) in floors.iter_mut().zip(&mut pairs) {
+        for (floor, pairs) in sends.iter().chain(&webhooks).zip(&mut pairs) {
             pairs.push(REPEATS, &mut || floor.play_case(), &mut || floor.play_floor());
         }
     }
     let day = ttl::day_against_24_seconds(PAIRS, REPEATS);
-    table::print(&floors, &pairs, &total(&pairs), &day);
+    let batch = batch::thousand_against_hundred(PAIRS);
+    let (of_sends, of_webhooks) = pairs.split_at(sends.len());
+    table::print("mean of sends (aim: 2 or less)", &sends, of_sends);
+    table::print("mean of webhooks (aim: 2 or less)", &webhooks, of_webhooks);
+    table::print_day(&day);
+    table::print_batch(&batch);
+    table::print_speed(&sends, &total(of_sends));
 }
 
 /// As the spike's `duel only N`: a seed for each case, the mix in turn, wall time.
-fn speed(cases: u64) {
-    let scenarios: Vec<_> = headline::NAMES.iter().map(|name| headline::plan(name, 0)).collect();
+fn speed(cases: u64, names: &[&str]) {
+    let scenarios: Vec<_> = names.iter().map(|name| headline::plan(name, 0)).collect();
     let began = Instant::now();
     let (mut messages, mut iterations, mut simulated_ms) = (0, 0, 0);
     for (seed, plan) in (0..cases).zip(scenarios.iter().cycle()) {
@@ -78,8 +88,8 @@ fn speed(cases: u64) {
 }
 
 fn bare(cases: u64) {
-    let mut floors = headline::floors();
-    let floor = &mut floors[0];
+    let floors = headline::floors(&headline::SENDS[..1]);
+    let floor = &floors[0];
     let took = Side::of(cases as usize, &mut || floor.play_floor());
     println!("{:.0} us/floor", took.cpu_us);
 }

@@ -3,14 +3,15 @@
 use onceproof::sim::engine::Cost;
 
 use crate::{
+    batch::Batch,
     floor::Floor,
-    measure::{Pairs, Ratio},
+    measure::{Pairs, Ratio, total},
     ttl::Day,
 };
 
-/// Prints every ratio with what it is made of.
-pub fn print(floors: &[Floor], pairs: &[Pairs], mean: &Pairs, day: &Day) {
-    println!("\nstrict, keyed; processor time of 9 interleaved pairs: median (min-max)\n");
+/// Prints the ratios of some floors with what they are made of, and their mean.
+pub fn print(mean: &str, floors: &[Floor], pairs: &[Pairs]) {
+    println!("\nstrict, keyed; processor time of {} interleaved pairs: median (min-max)\n", crate::PAIRS);
     println!("{:<40}{:<20}{:>9}{:>9}   case: floor", "case / floor", "ratio", "case us", "floor us");
     for (floor, pairs) in floors.iter().zip(pairs) {
         row(&floor.plan.name, pairs, 1);
@@ -18,11 +19,28 @@ pub fn print(floors: &[Floor], pairs: &[Pairs], mean: &Pairs, day: &Day) {
         let (case, bare) = (floor.play_case(), floor.play_floor());
         println!("   {}; {exchanges} exchanges, {frames} frames", costs(case, bare));
     }
-    row("mean (aim: 2 or less)", mean, floors.len());
+    row(mean, &total(pairs), floors.len());
     println!();
+}
+
+/// Prints what a day costs against 24 seconds.
+pub fn print_day(day: &Day) {
     row("\n24 h / 24 s (aim: 1.1 or less)", &day.pairs, 1);
     println!("   {}", costs(day.day, day.seconds));
-    speed(floors, mean);
+}
+
+/// Prints what an item costs in a large batch against a small one.
+pub fn print_batch(batch: &Batch) {
+    let Ratio { median, min, max } = batch.pairs.ratio();
+    let each = |ratio: f64| ratio * batch.small as f64 / batch.large as f64;
+    println!(
+        "an item of {} / an item of {}            {:.2} ({:.2}-{:.2})",
+        batch.large,
+        batch.small,
+        each(median),
+        each(min),
+        each(max)
+    );
 }
 
 fn row(name: &str, pairs: &Pairs, cases: usize) {
@@ -40,7 +58,8 @@ fn costs(over: Cost, under: Cost) -> String {
     )
 }
 
-fn speed(floors: &[Floor], mean: &Pairs) {
+/// Prints how fast sends are played.
+pub fn print_speed(floors: &[Floor], mean: &Pairs) {
     let costs: Vec<Cost> = floors.iter().map(Floor::play_case).collect();
     let wall_s = mean.sides().0.wall_us / 1e6;
     let sum = |of: fn(&Cost) -> u64| costs.iter().map(of).sum::<u64>() as f64;

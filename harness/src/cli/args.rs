@@ -53,6 +53,9 @@ pub enum Command {
     /// Judge a history file
     Check(CheckArgs),
     #[command(after_help = EXIT_CODES)]
+    /// Plant known mistakes into `strict`, one after the other: each must be seen by a scenario
+    Mutants(MutantsArgs),
+    #[command(after_help = EXIT_CODES)]
     /// Play seeded plans twice here and once in another process: the same seed must give the same bytes
     Determinism(DeterminismArgs),
     /// Print the JSON schema of the scenario format
@@ -67,6 +70,9 @@ pub struct RunArgs {
     /// Only this profile
     #[arg(long, value_name = "PROFILE")]
     pub profile: Option<String>,
+    /// Plant this mistake into `strict`, and play no other profile
+    #[arg(long, value_name = "MUTANT")]
+    pub mutant: Option<String>,
     /// Seed of every run
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -82,6 +88,19 @@ pub struct RunArgs {
     /// What it is played on
     #[arg(long, value_enum, default_value_t)]
     pub engine: EngineName,
+}
+
+#[derive(Debug, Args)]
+pub struct MutantsArgs {
+    /// Names of mutants; all, if none is named
+    #[arg(value_name = "MUTANT")]
+    pub names: Vec<String>,
+    /// Seed of every run
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// What is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 #[derive(Debug, Args)]

@@ -63,7 +63,7 @@ fn seeds(args: &DeterminismArgs) -> impl Iterator<Item = u64> {
 }
 
 fn play(seed: u64, args: &DeterminismArgs) -> Result<Outcome, Failure> {
-    let options = Options { spoil_chance: args.plant_nondeterminism };
+    let options = Options { spoil_chance: args.plant_nondeterminism, ..Options::default() };
     run_with(&sample(seed), &EventEngine, options).map_err(Failure::run)
 }
 

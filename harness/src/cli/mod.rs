@@ -7,6 +7,7 @@ mod determinism;
 mod entry;
 mod failure;
 mod files;
+mod mutants;
 mod output;
 mod replay;
 mod run;

@@ -7,7 +7,7 @@ use super::{
     failure::Failure,
     files,
     output::Output,
-    scenarios::plans,
+    scenarios::{plans, wanted_mutant},
 };
 use crate::{
     plan::Plan,
@@ -16,7 +16,7 @@ use crate::{
         played::{Played, exit_code, plan_name},
         text::text,
     },
-    run::{Outcome, run},
+    run::{Options, Outcome, run_with},
 };
 
 /// Plays, prints, and gives the exit code.
@@ -41,9 +41,12 @@ pub fn command(args: &RunArgs, output: &mut Output) -> Result<u8, Failure> {
 
 fn play(args: &RunArgs, plans: Vec<Plan>) -> Result<Vec<Played>, Failure> {
     let engine = engine(args.engine);
+    let mutant = args.mutant.as_deref().map(wanted_mutant).transpose()?;
+    let options = Options { mutant, ..Options::default() };
     let mut played = Vec::with_capacity(plans.len());
     for plan in plans {
-        let outcome = run(&plan, &*engine).map_err(|error| Failure::run(error).about(&plan_name(&plan)))?;
+        let outcome = run_with(&plan, &*engine, options)
+            .map_err(|error| Failure::run(error).about(&plan_name(&plan)))?;
         let again = again(args, &plan, &outcome);
         played.push(Played::new(plan, outcome, again));
     }
@@ -59,7 +62,9 @@ fn nothing_ran(args: &RunArgs) -> String {
 fn again(args: &RunArgs, plan: &Plan, outcome: &Outcome) -> String {
     let plan_file = args.out.as_ref().map(|out| files::plan(out, plan));
     let mut words = match plan_file {
-        Some(file) if outcome.verdict.broken().is_some() => vec!["replay".into(), file.display().to_string()],
+        Some(file) if outcome.verdict.broken().is_some() && args.mutant.is_none() => {
+            vec!["replay".into(), file.display().to_string()]
+        }
         _ => run_words(args, plan),
     };
     words.extend(engine_words(args.engine));
@@ -71,6 +76,9 @@ fn run_words(args: &RunArgs, plan: &Plan) -> Vec<String> {
         ["run", &plan.name, "--profile", plan.profile(), "--seed", &plan.seed().to_string()]
             .map(str::to_owned)
             .to_vec();
+    if let Some(mutant) = &args.mutant {
+        words.extend(["--mutant".into(), mutant.clone()]);
+    }
     if let Some(folder) = &args.scenarios {
         words.extend(["--scenarios".into(), folder.display().to_string()]);
     }

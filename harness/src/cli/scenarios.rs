@@ -1,7 +1,10 @@
 //! Which plans a command plays.
 
 use super::{args::RunArgs, failure::Failure};
-use crate::plan::{self, Plan, Scenario};
+use crate::{
+    mutants::{self, Mutant},
+    plan::{self, Plan, Scenario},
+};
 
 /// The plans of the named scenarios, or of all.
 pub fn plans(args: &RunArgs) -> Result<Vec<Plan>, Failure> {
@@ -16,11 +19,15 @@ pub fn plans(args: &RunArgs) -> Result<Vec<Plan>, Failure> {
         }
     }
     check_profile(args)?;
+    let profile = match &args.mutant {
+        Some(_) => Some(plan::STRICT),
+        None => args.profile.as_deref(),
+    };
     let wanted = |name: &String| args.names.is_empty() || args.names.contains(name);
     let mut plans = Vec::new();
     for (name, source) in sources.iter().filter(|(name, _)| wanted(name)) {
         let scenario = Scenario::parse(&shown(args, name), source).map_err(Failure::input)?;
-        plans.extend(scenario.expand(name, args.seed, args.profile.as_deref()));
+        plans.extend(scenario.expand(name, args.seed, profile));
     }
     Ok(plans)
 }
@@ -40,4 +47,28 @@ fn check_profile(args: &RunArgs) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Every plan of `strict`.
+pub fn strict_plans(seed: u64) -> Result<Vec<Plan>, Failure> {
+    let mut plans = Vec::new();
+    for (name, source) in plan::embedded() {
+        let scenario = Scenario::parse(&name, &source).map_err(Failure::input)?;
+        plans.extend(scenario.expand(&name, seed, Some(plan::STRICT)));
+    }
+    Ok(plans)
+}
+
+/// The named mutants, or all.
+pub fn wanted_mutants(names: &[String]) -> Result<Vec<&'static Mutant>, Failure> {
+    if names.is_empty() {
+        return Ok(mutants::ALL.iter().collect());
+    }
+    names.iter().map(|name| wanted_mutant(name)).collect()
+}
+
+/// The mutant of this name.
+pub fn wanted_mutant(name: &str) -> Result<&'static Mutant, Failure> {
+    let known: Vec<&str> = mutants::ALL.iter().map(|mutant| mutant.name).collect();
+    mutants::find(name).ok_or_else(|| Failure::unknown("mutant", name, &known))
 }

@@ -103,8 +103,19 @@ impl Build {
             scope: SCOPE.into(),
             key: key.map(Into::into),
             content: content.into(),
+            authorized: true,
         };
         self.event("producer", event)
+    }
+
+    /// What was requested last, was requested with a token of nobody.
+    pub(crate) fn unauthorized(mut self) -> Self {
+        if let Some(Event::Request { authorized, .. }) =
+            self.history.entries.last_mut().map(|last| &mut last.event)
+        {
+            *authorized = false;
+        }
+        self
     }
 
     /// A first 200 with this message id.

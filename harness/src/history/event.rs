@@ -111,6 +111,9 @@ pub enum Event {
         key: Option<String>,
         /// Digest of the content after RFC 8785, so that equal content has equal digests.
         content: String,
+        /// Whether its token is good for what it asks.
+        #[serde(default = "authorized", skip_serializing_if = "is_authorized")]
+        authorized: bool,
     },
     /// A producer has the whole answer to a request.
     Response {
@@ -399,4 +402,14 @@ impl History {
         }
         effects
     }
+}
+
+/// What a history says of a request by saying nothing.
+fn authorized() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_authorized(authorized: &bool) -> bool {
+    *authorized
 }

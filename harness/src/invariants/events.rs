@@ -29,6 +29,8 @@ pub(super) struct Heard<'a> {
     pub(super) delivery: Delivery<'a>,
     /// HTTP status; none if there was no answer.
     pub(super) status: Option<u16>,
+    /// What the problem is called, if the answer says.
+    pub(super) problem: Option<&'a str>,
 }
 
 impl Heard<'_> {
@@ -56,13 +58,13 @@ pub(super) fn heard(history: &History) -> Vec<Heard<'_>> {
     let deliveries = deliveries(history);
     let mut heard = Vec::new();
     for (index, entry) in history.indexed() {
-        let (call, status) = match &entry.event {
-            Event::DeliveryAnswer { call, status, .. } => (call, Some(*status)),
-            Event::NoResponse { call, .. } => (call, None),
+        let (call, status, problem) = match &entry.event {
+            Event::DeliveryAnswer { call, status, problem, .. } => (call, Some(*status), problem.as_deref()),
+            Event::NoResponse { call, .. } => (call, None, None),
             _ => continue,
         };
         if let Some(delivery) = deliveries.get(call) {
-            heard.push(Heard { index, at_ms: entry.at_ms, delivery: *delivery, status });
+            heard.push(Heard { index, at_ms: entry.at_ms, delivery: *delivery, status, problem });
         }
     }
     heard

@@ -22,6 +22,8 @@ pub(super) struct Call<'a> {
     pub(super) scope: &'a str,
     pub(super) key: Option<&'a str>,
     pub(super) content: &'a str,
+    /// Whether its token is good.
+    pub(super) authorized: bool,
 }
 
 impl<'a> Call<'a> {
@@ -74,8 +76,9 @@ impl<'a> Answer<'a> {
 pub(super) fn calls(history: &History) -> BTreeMap<u32, Call<'_>> {
     let mut calls = BTreeMap::new();
     for (index, entry) in history.indexed() {
-        if let Event::Request { call, scope, key, content, .. } = &entry.event {
-            calls.entry(*call).or_insert(Call { index, scope, key: key.as_deref(), content });
+        if let Event::Request { call, scope, key, content, authorized, .. } = &entry.event {
+            let (key, authorized) = (key.as_deref(), *authorized);
+            calls.entry(*call).or_insert(Call { index, scope, key, content, authorized });
         }
     }
     calls

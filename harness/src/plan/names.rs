@@ -6,7 +6,10 @@ use super::ANY_POINT;
 use crate::{sim::actors::database, subject::meta_redis};
 
 /// The profiles that can play the gateway.
-pub const PROFILES: [&str; 4] = ["strict", "zap", "ietf-gateway", META_REDIS];
+pub const PROFILES: [&str; 4] = [STRICT, "zap", "ietf-gateway", META_REDIS];
+
+/// What is right when all texts are taken together.
+pub const STRICT: &str = "strict";
 
 /// The profile of text A, which is a system of its own.
 pub const META_REDIS: &str = "meta-redis";

@@ -15,10 +15,15 @@ pub fn line(entry: &Entry) -> Option<String> {
 pub fn shared_line(entries: &[&Entry]) -> Option<String> {
     let (first, last) = (entries.first()?, entries.last()?);
     let text = match &first.event {
-        Event::Request { op, attempt, key, .. } => {
+        Event::Request { op, attempt, key, authorized, .. } => {
+            let token = if *authorized { "" } else { ", no good token" };
             let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
             let key = key.as_deref().map_or("no key".into(), |key| format!("key {}", short(key)));
-            format!("sends {op} to {} ({}{again}, {key})", addressees(entries), numbered("call", entries))
+            format!(
+                "sends {op} to {} ({}{again}, {key}{token})",
+                addressees(entries),
+                numbered("call", entries)
+            )
         }
         Event::Response { .. } => {
             format!("hears of {}: {}", numbered("call", entries), answer(&first.event))

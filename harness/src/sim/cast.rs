@@ -63,6 +63,7 @@ impl Cast for Company {
             }
             DATABASE => {
                 let store = self.store.clone();
+                store.start();
                 Box::pin(async move {
                     database::serve(DATABASE.into(), world, store)
                         .await

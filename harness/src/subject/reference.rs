@@ -7,6 +7,7 @@ use std::{
 
 use onceproof_gateway::{
     gateway::{self, GatewayConfig},
+    hint::SharedHint,
     http::Instance,
     inbound::{Endpoint, Inbound, Scheme},
     metrics::Metrics,
@@ -21,6 +22,7 @@ use onceproof_gateway::{
 use super::Subject;
 use crate::{
     history::Event,
+    mutants::{Planted, Unplanted},
     sim::{
         actors::{
             database::{InProcessStore, WatchedStore},
@@ -75,6 +77,7 @@ pub struct ReferenceGateway {
     upgrades: Mutex<BTreeMap<String, toml::Table>>,
     /// What the process on each host has counted: a restart begins anew.
     metrics: Mutex<BTreeMap<String, Metrics>>,
+    planted: Planted,
 }
 
 impl ReferenceGateway {
@@ -82,8 +85,25 @@ impl ReferenceGateway {
     #[must_use]
     pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
         let (in_process, upgrades, metrics) = Default::default();
-        let (receives, has_redis) = (false, false);
-        Self { policies, ability, receives, has_redis, stage, shared, in_process, upgrades, metrics }
+        let planted = Arc::new(Unplanted);
+        Self {
+            policies,
+            ability,
+            receives: false,
+            has_redis: false,
+            stage,
+            shared,
+            in_process,
+            upgrades,
+            metrics,
+            planted,
+        }
+    }
+
+    /// The same with a mistake planted in it.
+    #[must_use]
+    pub fn planted(self, planted: Planted) -> Self {
+        Self { planted, ..self }
     }
 
     /// The same, with webhooks and workers.
@@ -103,11 +123,11 @@ impl ReferenceGateway {
             return None;
         }
         let inbound = Inbound::new(endpoints());
-        if !self.has_redis {
-            return Some(inbound);
-        }
-        let hint = RedisHint::new(Arc::clone(world), redis::HOST, REDIS_PORT, policy.hint_timeout);
-        Some(Inbound { hint: Arc::new(hint), ..inbound })
+        let hint: SharedHint = match self.has_redis {
+            true => Arc::new(RedisHint::new(Arc::clone(world), redis::HOST, REDIS_PORT, policy.hint_timeout)),
+            false => Arc::clone(&inbound.hint),
+        };
+        Some(Inbound { hint: self.planted.hint(world, hint), ..inbound })
     }
 
     fn policy_on(&self, host: &str) -> Policy {
@@ -162,7 +182,7 @@ fn endpoints() -> Vec<Endpoint> {
 impl Subject for ReferenceGateway {
     fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
         let policy = self.policy_on(host);
-        let store = self.store(host, &world, &policy);
+        let store = self.planted.store(&world, self.store(host, &world, &policy));
         let inbound = self.inbound(&world, &policy);
         let metrics = Metrics::new();
         self.metrics.lock().expect(UNPOISONED).insert(host.into(), metrics.clone());
@@ -180,6 +200,7 @@ impl Subject for ReferenceGateway {
             admin_token: Some(ADMIN_TOKEN.into()),
             inbound,
             metrics,
+            front: self.planted.front(&world, &store),
             port: HTTP_PORT,
         };
         Box::pin(async move {

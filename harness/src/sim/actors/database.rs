@@ -5,7 +5,10 @@
 use std::{
     collections::BTreeMap,
     io,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use onceproof_gateway::{
@@ -26,6 +29,7 @@ use self::{
 use super::pool::Pooled;
 use crate::{
     history::Event,
+    mutants::{Planted, Unplanted},
     sim::{clock::wall_ms, digest::Kind, stage::Stage, wire::STORE_PORT},
 };
 
@@ -52,6 +56,8 @@ pub struct WatchedStore {
     /// What is known of the rows that wait for a worker.
     waiting: Arc<Mutex<Waiting>>,
     stage: Arc<Stage>,
+    planted: Planted,
+    has_started: Arc<AtomicBool>,
 }
 
 impl WatchedStore {
@@ -62,12 +68,34 @@ impl WatchedStore {
     pub fn open(name: &str, stage: Arc<Stage>) -> Result<Self, OpenError> {
         let sqlite = Pooled::take()?;
         let sqlite = Arc::new(Mutex::new(sqlite));
-        Ok(Self { name: name.into(), sqlite, commits: Arc::default(), waiting: Arc::default(), stage })
+        Ok(Self {
+            name: name.into(),
+            sqlite,
+            commits: Arc::default(),
+            waiting: Arc::default(),
+            stage,
+            planted: Arc::new(Unplanted),
+            has_started: Arc::default(),
+        })
+    }
+
+    /// The same with a mistake planted in it.
+    #[must_use]
+    pub fn planted(self, planted: Planted) -> Self {
+        Self { planted, ..self }
+    }
+
+    /// Its host starts. What a planted mistake forgets when a host dies is gone then.
+    pub fn start(&self) {
+        let forgotten = self.planted.commits_forgotten();
+        if self.has_started.swap(true, Ordering::Relaxed) && forgotten > 0 {
+            self.lose_commits(forgotten);
+        }
     }
 
     /// Executes one command, and records it as done at `at_ms` on `host`.
     fn execute(&self, at_ms: u64, host: &str, command: Command) -> Result<Answer, StoreError> {
-        let answer = self.sqlite.lock().expect(UNPOISONED).execute(&command);
+        let answer = self.planted.execute(&mut self.sqlite.lock().expect(UNPOISONED), &command);
         let statement = serde_json::to_vec(&(&command, &answer.as_ref().ok())).unwrap_or_default();
         self.stage.digest(Kind::Statement, &[host.as_bytes(), &statement]);
         if let Ok(answer) = &answer {

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     history::Event,
-    plan::{KnownBy, LookUp, OperatorVerdict, Redrive, Resolve, Scenario, Send, Step},
+    plan::{KnownBy, LookUp, OperatorVerdict, Redrive, Resolve, Scenario, Send, Step, TokenKind},
     sim::{
         stage::{BOOT_MS, Stage},
         wire::HTTP_PORT,
@@ -116,6 +116,7 @@ impl Producer {
             scope: scope(send),
             key: key(self.seed, send),
             content: content.digest.clone(),
+            authorized: matches!(send.token, TokenKind::Current | TokenKind::Rotated),
         });
         let answer = match request(self.seed, via, send, content) {
             Ok(request) => self.call(via, request, send.cut_upload).await,

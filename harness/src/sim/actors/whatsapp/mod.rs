@@ -7,4 +7,4 @@ mod serve;
 mod webhooks;
 
 pub use serve::{HOST, Provider};
-pub use webhooks::{META_SECRET, STANDARD_SECRET, STRIPE_SECRET, VERIFY_TOKEN};
+pub use webhooks::{META_SECRET, STANDARD_SECRET, STRIPE_SECRET, VERIFY_TOKEN, sign};

@@ -5,4 +5,4 @@ mod sender;
 mod signature;
 
 pub use sender::Sender;
-pub use signature::{META_SECRET, STANDARD_SECRET, STRIPE_SECRET, VERIFY_TOKEN};
+pub use signature::{META_SECRET, STANDARD_SECRET, STRIPE_SECRET, VERIFY_TOKEN, sign};
