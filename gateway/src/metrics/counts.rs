@@ -115,8 +115,8 @@ impl Metrics {
     /// among [`SUMMED`](super::SUMMED).
     #[must_use]
     pub fn totals(&self) -> BTreeMap<String, u64> {
-        let families = self.registry().gather();
-        families.iter().flat_map(summed).filter(|(_, total)| *total > 0).collect()
+        let families = self.collectors().into_iter().flat_map(|collector| collector.collect());
+        families.flat_map(|family| summed(&family)).filter(|(_, total)| *total > 0).collect()
     }
 
     /// A request was answered.
