@@ -9,6 +9,7 @@ pub mod cli;
 pub mod exit;
 pub mod history;
 pub mod invariants;
+pub mod matrix;
 pub mod mutants;
 pub mod plan;
 pub mod report;

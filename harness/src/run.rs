@@ -1,6 +1,6 @@
 //! One run of a plan: played by an engine, written down as a history, judged by every invariant.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use onceproof_gateway::{
     policy::{Policy, PolicyError},
@@ -35,6 +35,8 @@ pub struct Outcome {
     pub digest: String,
     /// What it cost.
     pub cost: Cost,
+    /// How many messages each host sent to each other.
+    pub messages: BTreeMap<(String, String), u32>,
 }
 
 /// Why there is no outcome.
@@ -79,10 +81,11 @@ pub fn run_with(plan: &Plan, engine: &dyn Engine, options: Options) -> Result<Ou
     let seed = plan.seed();
     let play = Play { hosts, seed, stage: Arc::clone(&stage), cast: Arc::new(company), bound_ms };
     let cost = engine.play(&play)?;
+    let messages = stage.messages();
     let (entries, digest) = stage.close(cost.simulated_ms);
     let history = History { header, entries };
     let verdict = verdict::judge(&history);
-    Ok(Outcome { history, verdict, digest, cost })
+    Ok(Outcome { history, verdict, digest, cost, messages })
 }
 
 /// Everything that an engine needs to play a plan.

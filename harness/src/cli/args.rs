@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::workers::Share;
 use crate::report::timeline::LEGEND;
 
 /// Proves, or breaks, one promise: a key acts once.
@@ -56,6 +57,9 @@ pub enum Command {
     /// Plant known mistakes into `strict`, one after the other: each must be seen by a scenario
     Mutants(MutantsArgs),
     #[command(after_help = EXIT_CODES)]
+    /// Hurt small workloads at every point and message, in every way, for every profile
+    Matrix(MatrixArgs),
+    #[command(after_help = EXIT_CODES)]
     /// Play seeded plans twice here and once in another process: the same seed must give the same bytes
     Determinism(DeterminismArgs),
     /// Print the JSON schema of the scenario format
@@ -101,6 +105,31 @@ pub struct MutantsArgs {
     /// What is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+#[derive(Debug, Args)]
+pub struct MatrixArgs {
+    /// Only this profile
+    #[arg(long, value_name = "PROFILE")]
+    pub profile: Option<String>,
+    /// Only this cell, with its story: workload/profile/ability/hurt/place/retry
+    #[arg(long, value_name = "CELL")]
+    pub cell: Option<String>,
+    /// Where the plan of that cell is written
+    #[arg(long, value_name = "FILE", requires = "cell")]
+    pub out: Option<PathBuf>,
+    /// Hurt at messages only, as for a service that says nothing of its points
+    #[arg(long)]
+    pub subject_blind: bool,
+    /// Seed of every run
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// What is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Play this share of the cells, and print a result a line: what the worker processes do
+    #[arg(long, hide = true)]
+    pub share: Option<Share>,
 }
 
 #[derive(Debug, Args)]

@@ -13,7 +13,7 @@ use super::{
     args::{Cli, Command, EngineName},
     check, determinism,
     failure::Failure,
-    mutants,
+    matrix, mutants,
     output::Output,
     replay, run, schema,
 };
@@ -57,6 +57,7 @@ fn dispatch(command: &Command, output: &mut Output) -> Result<u8, Failure> {
         Command::Run(args) => run::command(args, output),
         Command::Replay(args) => replay::command(args, output),
         Command::Check(args) => check::command(args, output),
+        Command::Matrix(args) => matrix::command(args, output),
         Command::Mutants(args) => mutants::command(args, output),
         Command::Determinism(args) => determinism::command(args, output),
         Command::Schema => schema::command(output),

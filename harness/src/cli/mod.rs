@@ -7,11 +7,13 @@ mod determinism;
 mod entry;
 mod failure;
 mod files;
+mod matrix;
 mod mutants;
 mod output;
 mod replay;
 mod run;
 mod scenarios;
 mod schema;
+mod workers;
 
 pub use entry::main;

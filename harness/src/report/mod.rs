@@ -4,6 +4,7 @@ pub mod evidence;
 pub mod json;
 pub mod lines;
 pub mod list;
+pub mod matrix;
 pub mod mutants;
 pub mod played;
 pub mod table;

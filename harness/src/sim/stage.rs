@@ -284,6 +284,12 @@ impl Stage {
         operation(&self.ops, content)
     }
 
+    /// How many messages each host has sent to each other.
+    #[must_use]
+    pub fn messages(&self) -> BTreeMap<(String, String), u32> {
+        self.lock().messages.clone()
+    }
+
     /// Numbers a request, from 1, whoever makes it: an answer is known by the number.
     pub fn next_call(&self) -> u32 {
         let mut state = self.lock();

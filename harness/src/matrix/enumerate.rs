@@ -1,0 +1,89 @@
+//! Every cell there is, found by playing each workload once and looking where it goes.
+
+use std::collections::BTreeSet;
+
+use super::{Cell, Hurt, Place, Retry, Workload, cell::bare};
+use crate::{
+    history::{Ability, Event},
+    plan::{Message, Plan},
+    run::{RunError, run},
+    sim::{
+        actors::{database, redis},
+        cast::DATABASE,
+        engine::Engine,
+    },
+};
+
+/// All cells of these profiles, in a fixed order. `blind` leaves the named points out: what is left can be found without any
+/// help from the system under test.
+///
+/// # Errors
+/// As [`run`].
+pub fn cells(profiles: &[&str], blind: bool, seed: u64, engine: &dyn Engine) -> Result<Vec<Cell>, RunError> {
+    let mut cells = Vec::new();
+    for profile in profiles {
+        for workload in Workload::ALL {
+            let world = &workload.scenario().world;
+            if !world.profiles.iter().any(|known| known == profile) {
+                continue;
+            }
+            for ability in &world.abilities {
+                of(workload, profile, *ability, blind, seed, engine, &mut cells)?;
+            }
+        }
+    }
+    Ok(cells)
+}
+
+fn of(
+    workload: Workload,
+    profile: &str,
+    ability: Ability,
+    blind: bool,
+    seed: u64,
+    engine: &dyn Engine,
+    cells: &mut Vec<Cell>,
+) -> Result<(), RunError> {
+    let plan = bare(workload, profile, ability, seed);
+    let (places, store) = places(&plan, engine)?;
+    let has_redis = plan.scenario.needs_redis();
+    for place in places.iter().filter(|place| !blind || matches!(place, Place::Message(_))) {
+        for hurt in Hurt::ALL {
+            let Some(fault) = hurt.at(place, store, has_redis) else { continue };
+            cells.extend(Retry::ALL.map(|retry| Cell {
+                workload,
+                profile: profile.into(),
+                ability,
+                place: place.clone(),
+                hurt,
+                retry,
+                fault: fault.clone(),
+            }));
+        }
+    }
+    Ok(())
+}
+
+/// Every point and every message of a run, and the host that keeps its truth: the database where one is asked, else Redis.
+fn places(plan: &Plan, engine: &dyn Engine) -> Result<(Vec<Place>, Option<&'static str>), RunError> {
+    let outcome = run(plan, engine)?;
+    let mut points: Vec<Place> = Vec::new();
+    for entry in &outcome.history.entries {
+        if let Event::Point { point, nth } = &entry.event
+            && !database::POINTS.contains(&point.as_str())
+        {
+            points.push(Place::Point { host: entry.host.clone(), point: point.clone(), nth: *nth });
+        }
+    }
+    let mut hosts = BTreeSet::new();
+    let mut messages = Vec::new();
+    for ((from, to), count) in &outcome.messages {
+        hosts.insert(to.as_str());
+        messages.extend(
+            (1..=*count).map(|nth| Place::Message(Message { from: from.clone(), to: to.clone(), nth })),
+        );
+    }
+    let store = [DATABASE, redis::HOST].into_iter().find(|host| hosts.contains(host));
+    points.extend(messages);
+    Ok((points, store))
+}
