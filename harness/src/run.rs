@@ -10,14 +10,14 @@ use onceproof_gateway::{
 use crate::{
     history::{self, Ability, Header, History, Promise},
     mutants::{Mutant, Planted, Unplanted},
-    plan::{META_REDIS, Plan, Step},
+    plan::{META_REDIS, Plan, Step, ZAP},
     sim::{
         actors::{database::WatchedStore, redis::Redis, whatsapp::Provider},
         cast::{Company, DATABASE},
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
     },
-    subject::{MetaRedis, Policies, ReferenceGateway, Subject},
+    subject::{MetaRedis, Policies, ReferenceGateway, Subject, Zap, zap},
     verdict::{self, Verdict},
 };
 
@@ -120,7 +120,9 @@ pub fn prepare_with(plan: &Plan, mutant: Option<&Mutant>) -> Result<Staged, RunE
         None => Arc::new(Unplanted),
     };
     let slower = plan.scenario.world.shrink_time_by;
-    let scenario = Arc::new(plan.scenario.shrunk());
+    let receives_as_zap = plan.profile() == ZAP && plan.scenario.deliveries().next().is_some();
+    let scenario = plan.scenario.shrunk();
+    let scenario = Arc::new(if receives_as_zap { zap::readable(scenario) } else { scenario });
     let stage = Stage::new(&scenario, plan.seed());
     let store = WatchedStore::open(DATABASE, Arc::clone(&stage))?.planted(Arc::clone(&planted));
     let retention_ms = scenario.world.key_retention.ms();
@@ -130,8 +132,14 @@ pub fn prepare_with(plan: &Plan, mutant: Option<&Mutant>) -> Result<Staged, RunE
     } else {
         let (policies, ability) = (policies(plan, planted.fields())?, ability(plan, retention_ms));
         let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());
-        let gateway = gateway.planted(Arc::clone(&planted));
-        Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery)).hinted(scenario.world.redis))
+        let gateway = gateway.planted(Arc::clone(&planted)).hinted(scenario.world.redis);
+        if receives_as_zap {
+            // Of what the provider delivers, only statuses are the gateway's own business.
+            let has_statuses = scenario.steps.iter().any(|step| step.status.is_some());
+            Box::new(Zap::new(Arc::clone(&stage), gateway.receiving(has_statuses)))
+        } else {
+            Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery)))
+        }
     };
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);
     let company = Company {

@@ -162,3 +162,43 @@ fn the_sender_has_to_end_its_steps() {
         "add `thaw`",
     );
 }
+
+/// A good file for text B's receiver, which each call spoils in one place.
+#[track_caller]
+fn spoil_for_zap(bad: &str, message: &str, help: &str) {
+    let head =
+        "title = \"A title\"\nstory = \"A story.\"\nrules = [\"W1\"]\n\n[world]\nprofiles = [\"zap\"]\n";
+    let step =
+        |step: &str| format!("{head}abilities = [\"opaque\"]\n\n[[step]]\nat = \"0s\"\n{step}\n\n[expect]\n");
+    let good = "deliver = { op = \"oi-1\", from = \"5511999990002\", text = \"Oi\" }";
+    Scenario::parse("x.toml", &step(good)).expect("a good file");
+    let error: PlanError = Scenario::parse("x.toml", &step(bad)).expect_err(bad);
+    assert_eq!(error.to_string(), message);
+    assert!(error.line().is_some_and(|line| line >= 11), "a mistake has its place");
+    let meant = error.meant().unwrap_or_default();
+    assert!(meant.contains(help), "the help is: {meant}");
+}
+
+#[test]
+fn what_text_b_cannot_read() {
+    spoil_for_zap(
+        r#"deliver = { op = "oi-1", from = "5511999990002", text = "Oi", scheme = "standard" }"#,
+        "`zap` cannot read this `scheme`",
+        "say `scheme = \"stripe\"`",
+    );
+    spoil_for_zap(
+        r#"deliver = { op = "lote", items = [{ op = "a", from = "5511999990003", text = "um" }] }"#,
+        "`zap` cannot read this `items`",
+        "with its id at the top",
+    );
+    spoil_for_zap(
+        r#"deliver = { op = "oi-1", body = '{"entry":[]}' }"#,
+        "`zap` cannot read this `body`",
+        "leave the profile out",
+    );
+    spoil_for_zap(
+        "deliver = { op = \"oi-1\", from = \"5511999990002\", text = \"Oi\" }\n\n[[step]]\nat = \"1s\"\nredrive = { op = \"oi-1\" }",
+        "`zap` has no dead letters to bring back",
+        "leave the profile out",
+    );
+}

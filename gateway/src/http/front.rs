@@ -14,7 +14,8 @@ impl Front {
         Self(Arc::new(wrap))
     }
 
-    pub(crate) fn before(&self, router: Router) -> Router {
+    /// The middleware before these routes.
+    pub fn before(&self, router: Router) -> Router {
         (self.0)(router)
     }
 }

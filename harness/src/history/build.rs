@@ -422,6 +422,12 @@ impl Build {
         self.waits("outbox", op, what, token, Some(key))
     }
 
+    /// A worker with a queue of its own sends what an event asks for.
+    pub(crate) fn worker_send(self, op: &str, key: &str) -> Self {
+        let (op, scope, key) = (op.into(), SCOPE.into(), key.into());
+        self.event("gateway-1", Event::WorkerSend { op, attempt: 1, scope, key })
+    }
+
     fn waits(self, queue: &str, op: &str, what: &str, token: i64, key: Option<&str>) -> Self {
         let event = Event::Job {
             store: "database".into(),

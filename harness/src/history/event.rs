@@ -157,7 +157,7 @@ pub enum Event {
         /// The provider's id of the message.
         message_id: String,
     },
-    /// A producer asked what became of a message (S11).
+    /// A producer, or a worker before it tries again, asked what became of a message (S11).
     LookUp {
         /// The logical operation.
         op: String,
@@ -307,6 +307,17 @@ pub enum Event {
         scope: Option<String>,
         /// The key of its send, where it has one.
         key: Option<String>,
+    },
+    /// A worker whose queue is no store of ours sends what an event asks for (W7).
+    WorkerSend {
+        /// The event, by its marker.
+        op: String,
+        /// Which attempt this is, from 1.
+        attempt: u32,
+        /// The scope of the send.
+        scope: String,
+        /// Its key.
+        key: String,
     },
     /// A dead letter as it stands at the end (W8).
     DeadLetter {

@@ -33,6 +33,7 @@ const EVENTS: &[&str] = &[
     "delivery-answer",
     "received",
     "job",
+    "worker-send",
     "dead-letter",
     "store",
     "point",
@@ -226,6 +227,7 @@ mod tests {
             .received("event-1")
             .job("event-1", "leased", 1)
             .record("k1", State::Unknown, None)
+            .worker_send("event-1", "k1")
             .dead_letter("event-2")
             .redrive("event-2", 200)
             .metrics("gateway-1", "onceproof_replays_total", 1)

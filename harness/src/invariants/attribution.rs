@@ -45,7 +45,8 @@ impl<'a> Attribution<'a> {
                 }
             }
             // A worker sends what an event asks for, under a key of the event's own.
-            Event::Job { op: Some(op), scope: Some(scope), key: Some(key), .. } => {
+            Event::Job { op: Some(op), scope: Some(scope), key: Some(key), .. }
+            | Event::WorkerSend { op, scope, key, .. } => {
                 self.by_op.entry(op).or_default().bears((scope, key), index);
             }
             Event::Store { command, scope, key, reply, reference: Some(reference), .. }
@@ -113,6 +114,8 @@ mod tests {
         let history =
             Build::new().delivery("a", 1).job("a", "leased", 1).outbox("a", "leased", 2, "ev-a").history();
         assert_eq!(learned(&history).sources("a", None).only(), Some(((SCOPE, "ev-a"), 2)));
+        let history = Build::new().delivery("a", 1).worker_send("a", "ev-a").history();
+        assert_eq!(learned(&history).sources("a", None).only(), Some(((SCOPE, "ev-a"), 1)));
     }
 
     #[test]

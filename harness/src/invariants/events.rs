@@ -105,6 +105,7 @@ pub(super) fn accounted(history: &History) -> BTreeSet<&str> {
         Event::Job { op: Some(op), scope: Some(scope), key: Some(key), .. } if is_unknown(scope, key) => {
             Some(op.as_str())
         }
+        Event::WorkerSend { op, scope, key, .. } if is_unknown(scope, key) => Some(op.as_str()),
         _ => None,
     });
     accounted.collect()

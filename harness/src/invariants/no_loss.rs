@@ -135,6 +135,8 @@ mod tests {
         let sent = || owned().outbox("b", "leased", 1, "k1");
         assert_eq!(judge(&sent().record("k1", State::Unknown, None).end().history()), Ruling::Kept);
         assert!(judge(&sent().record("k1", State::Done, None).end().history()).is_violated());
+        let sent = owned().worker_send("b", "k1").record("k1", State::Unknown, None);
+        assert_eq!(judge(&sent.end().history()), Ruling::Kept);
     }
 
     #[test]

@@ -145,7 +145,8 @@ impl SignatureKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SignatureScheme {
-    /// `x-hub-signature-256: sha256=…`, and Meta's envelope.
+    /// `x-hub-signature-256: sha256=…`, and Meta's envelope. The receiver of `zap` reads Stripe's alone, so that one event
+    /// comes to it in that.
     #[default]
     Meta,
     /// `x-signature`, bare hexadecimal, and Meta's envelope.

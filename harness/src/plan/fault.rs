@@ -9,8 +9,9 @@ use super::{Link, Message, Offset, Span};
 
 /// Something that strikes, when, and for how long.
 ///
-/// Exactly one action: `cut`, `slow`, `lose`, `delay`, `crash`, `freeze`, `refuse`, `clock`, `lose_commits` or `empty`. `lose`
-/// and `delay` name a message and need no trigger; every other action has `at` or `when`.
+/// Exactly one action: `cut`, `slow`, `lose`, `delay`, `crash`, `freeze`, `refuse`, `clock`, `lose_commits`, `empty`, `evict`,
+/// `refuse_writes`, `lose_last` or `fail_over`. `lose` and `delay` name a message and need no trigger; every other action has
+/// `at` or `when`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
@@ -69,11 +70,25 @@ pub struct Fault {
     /// Makes `redis` lose its memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub empty: Option<String>,
+    /// Makes `redis` give up every key that fits this pattern, as one does that is short of memory: `*` for all, `?`, `[a-c]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evict: Option<String>,
+    /// Makes `redis` refuse every command that needs memory, as one does that is full and may evict nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refuse_writes: Option<String>,
+    /// Redis loses the writes of so long before, up to a minute, as one does that writes its log every second and dies. It
+    /// is back at once; its connections are reset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lose_last: Option<Span>,
+    /// A replica of Redis that is so far behind, up to a minute, takes over: what it never heard of is lost, and connections
+    /// end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_over: Option<Span>,
     /// The database forgets so many of its last commits, as one does that was not durable, or that fails over to a
     /// replica which lags. Its connections are reset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lose_commits: Option<u32>,
-    /// When a cut, a slow link, a refusal or a wrong clock ends, counted from its begin; without it, at the heal.
+    /// When a cut, a slow link, a refusal (of connections or of writes) or a wrong clock ends, counted from its begin; without it, at the heal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub heal: Option<Span>,
 }

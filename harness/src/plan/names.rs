@@ -3,10 +3,10 @@
 use onceproof_gateway::policy::Policy;
 
 use super::ANY_POINT;
-use crate::{sim::actors::database, subject::meta_redis};
+use crate::{sim::actors::database, subject};
 
 /// The profiles that can play the gateway.
-pub const PROFILES: [&str; 4] = [STRICT, "zap", "ietf-gateway", META_REDIS];
+pub const PROFILES: [&str; 4] = [STRICT, ZAP, "ietf-gateway", META_REDIS];
 
 /// What is right when all texts are taken together.
 pub const STRICT: &str = "strict";
@@ -14,10 +14,14 @@ pub const STRICT: &str = "strict";
 /// The profile of text A, which is a system of its own.
 pub const META_REDIS: &str = "meta-redis";
 
-/// Whether every one of these profiles keeps something in a Redis, so that the host of it is in their world.
+/// The profile of text B, whose receiver is a system of its own beside the reference gateway.
+pub const ZAP: &str = "zap";
+
+/// Whether every one of these profiles keeps something in a Redis, so that the host of it is in their world. Text B does so
+/// where events are delivered to it.
 #[must_use]
-pub fn needs_redis(profiles: &[String]) -> bool {
-    profiles.iter().all(|profile| profile == META_REDIS)
+pub fn needs_redis(profiles: &[String], delivers: bool) -> bool {
+    profiles.iter().all(|profile| profile == META_REDIS || (profile == ZAP && delivers))
 }
 
 /// Whether this profile counts what it does (M1): the reference gateway does, whatever its policy.
@@ -76,7 +80,7 @@ pub(super) fn hosts(gateways: u32, redis: bool) -> Vec<String> {
 /// Every named point, and the placeholder where a scenario varies it.
 pub(super) fn points(placeholder: bool) -> Vec<&'static str> {
     let placeholder = placeholder.then_some(ANY_POINT);
-    let all = [onceproof_gateway::points::ALL, database::POINTS, meta_redis::POINTS];
+    let all = [onceproof_gateway::points::ALL, database::POINTS, subject::points::POINTS];
     all.into_iter().flatten().copied().chain(placeholder).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Plans drawn from a seed, to see whether the same seed gives the same bytes.
 //!
 //! They send, deliver, and hurt everything that the engine can hurt: crashes and restarts, cuts, freezes, slow links, lost
-//! and late messages, a database that dies, clocks that are wrong.
+//! and late messages, a database that dies, a Redis that forgets, clocks that are wrong.
 
 use super::{
     CutMode, Deliver, Expectations, Fault, Link, Message, Offset, Plan, Scenario, Send, Span, Step, WorldSpec,
@@ -27,7 +27,7 @@ pub fn sample(seed: u64) -> Plan {
         shrink_time_by: 1,
     };
     let steps = (0..chance.between(1, 3)).map(|number| step(&mut chance, number, gateways)).collect();
-    let faults = (0..chance.between(1, 3)).map(|_| fault(&mut chance, gateways)).collect();
+    let faults = (0..chance.between(1, 3)).map(|_| fault(&mut chance, gateways, world.redis)).collect();
     let scenario = Scenario {
         title: format!("Drawn from seed {seed}"),
         story: "Sends, events, and faults of every kind, at random.".into(),
@@ -62,7 +62,7 @@ fn step(chance: &mut Chance, number: u64, gateways: u32) -> Step {
     Step { at, send: Some(send), ..Step::default() }
 }
 
-fn fault(chance: &mut Chance, gateways: u32) -> Fault {
+fn fault(chance: &mut Chance, gateways: u32, redis: bool) -> Fault {
     let gateway = format!("gateway-{}", chance.between(1, u64::from(gateways)));
     let at = Some(Span::from_ms(chance.between(0, 6_000)));
     let lasts = Some(Span::from_ms(chance.between(10, 40_000)));
@@ -72,7 +72,7 @@ fn fault(chance: &mut Chance, gateways: u32) -> Fault {
     let (from, to) = if chance.between(0, 1) == 0 { (one, other) } else { (other, one) };
     let message = Message { from: from.into(), to: to.into(), nth };
     let none = Fault::default();
-    match chance.between(0, 10) {
+    match chance.between(0, 11) {
         0..=2 => {
             let silent = Some(chance.between(0, 1) == 0);
             Fault { at, crash: Some(gateway.clone()), silent, restart: lasts, ..none }
@@ -102,6 +102,19 @@ fn fault(chance: &mut Chance, gateways: u32) -> Fault {
             let offset = Offset::from_ms(chance.between(0, 600_000) as i64 - 300_000);
             Fault { at, clock: Some(gateway), offset: Some(offset), heal: lasts, ..none }
         }
+        10 if redis => redis_fault(chance, at, lasts),
         _ => Fault { delay: Some(message), by: lasts, ..none },
+    }
+}
+
+fn redis_fault(chance: &mut Chance, at: Option<Span>, lasts: Option<Span>) -> Fault {
+    let none = Fault { at, ..Fault::default() };
+    let back = Some(Span::from_ms(chance.between(1, 5_000)));
+    match chance.between(0, 4) {
+        0 => Fault { empty: Some("redis".into()), ..none },
+        1 => Fault { evict: Some("*1*".into()), ..none },
+        2 => Fault { refuse_writes: Some("redis".into()), heal: lasts, ..none },
+        3 => Fault { lose_last: back, ..none },
+        _ => Fault { fail_over: back, ..none },
     }
 }

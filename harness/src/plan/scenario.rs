@@ -45,7 +45,8 @@ impl Scenario {
     /// Whether a Redis is one of the hosts of the world.
     #[must_use]
     pub fn needs_redis(&self) -> bool {
-        self.world.redis || super::needs_redis(&self.world.profiles)
+        let delivers = self.deliveries().next().is_some();
+        self.world.redis || super::needs_redis(&self.world.profiles, delivers)
     }
 
     /// The logical operations: what its steps send, and the events that they deliver. An altered delivery has one of its

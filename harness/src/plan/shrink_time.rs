@@ -31,8 +31,8 @@ fn of_step(step: &mut Step) -> impl Iterator<Item = &mut Span> {
 }
 
 fn of_fault(fault: &mut Fault) -> impl Iterator<Item = &mut Span> {
-    let Fault { at, by, restart, thaw, heal, .. } = fault;
-    [at, by, restart, thaw, heal].into_iter().flatten()
+    let Fault { at, by, restart, thaw, heal, lose_last, fail_over, .. } = fault;
+    [at, by, restart, thaw, heal, lose_last, fail_over].into_iter().flatten()
 }
 
 impl Span {

@@ -17,7 +17,7 @@ pub fn shared_line(entries: &[&Entry]) -> Option<String> {
     let text = match &first.event {
         Event::Request { op, attempt, key, authorized, .. } => {
             let token = if *authorized { "" } else { ", no good token" };
-            let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
+            let again = again(*attempt);
             let key = key.as_deref().map_or("no key".into(), |key| format!("key {}", short(key)));
             format!(
                 "sends {op} to {} ({}{again}, {key}{token})",
@@ -41,7 +41,7 @@ pub fn shared_line(entries: &[&Entry]) -> Option<String> {
         }
         Event::Delivery { op, status, attempt, signed, .. } => {
             let what = status.as_ref().map_or(op.clone(), |status| format!("that {op} is {status}"));
-            let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
+            let again = again(*attempt);
             let how = if *signed { "" } else { ", not signed by the provider" };
             let (to, calls) = (addressees(entries), numbered("call", entries));
             format!("delivers {what} to {to} ({calls}{again}{how})")
@@ -57,6 +57,10 @@ pub fn shared_line(entries: &[&Entry]) -> Option<String> {
     };
     let until = if last.at_ms > first.at_ms { format!(" until {}", time(last.at_ms)) } else { String::new() };
     Some(printable(&text) + &until)
+}
+
+fn again(attempt: u32) -> String {
+    if attempt > 1 { format!(", attempt {attempt}") } else { String::new() }
 }
 
 /// The line of an event that carries no number of a call.
@@ -90,6 +94,9 @@ fn lone(event: &Event) -> Option<String> {
             Some(format!("inbox: {of}{new} new, {known} known, {dead} dead"))
         }
         Event::Job { .. } => job(event),
+        Event::WorkerSend { op, attempt, key, .. } => {
+            Some(format!("its worker sends for {op}{}, key {}", again(*attempt), short(key)))
+        }
         Event::DeadLetter { op, why } => Some(format!("at the end, {op} is a dead letter: {why}")),
         Event::Fault { fault, what, .. } => Some(format!("FAULT {fault} {what}")),
         // A fault that is over as soon as it has struck has said all.

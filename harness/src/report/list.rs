@@ -71,6 +71,7 @@ fn unknown_message(cell: &Played, slot: &Slot) -> String {
     let sent = cell.outcome.history.entries.iter().find_map(|entry| match &entry.event {
         Event::Request { op, scope, key: Some(key), .. }
         | Event::Job { op: Some(op), scope: Some(scope), key: Some(key), .. }
+        | Event::WorkerSend { op, scope, key, .. }
             if *scope == slot.scope && *key == slot.key =>
         {
             Some(op)

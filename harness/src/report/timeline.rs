@@ -157,7 +157,7 @@ fn touched(event: &Event) -> &[String] {
 
 fn glyph(event: &Event) -> char {
     match event {
-        Event::Request { .. } | Event::Delivery { .. } => '→',
+        Event::Request { .. } | Event::Delivery { .. } | Event::WorkerSend { .. } => '→',
         Event::Response { .. } | Event::DeliveryAnswer { .. } => '←',
         Event::NoResponse { .. } | Event::GaveUp { .. } | Event::DeadLetter { .. } => '×',
         Event::Effect { .. } => '★',

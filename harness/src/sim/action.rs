@@ -1,6 +1,6 @@
 //! What an engine is told to do to the world, and how a plan's faults become that.
 
-use super::cast::DATABASE;
+use super::{actors::redis::HOST as REDIS, cast::DATABASE};
 use crate::plan::{CutMode, Fault, Link, Span};
 
 /// One change of the world. Changing what is already so is nothing: a dead host is not killed again.
@@ -64,14 +64,32 @@ pub enum Action {
 pub enum Change {
     /// The database forgets so many of its last commits.
     LoseCommits(u32),
-    /// Redis loses its memory.
-    Empty,
+    /// Redis loses its memory, or a part of it, or takes no more.
+    Redis(RedisLoss),
     /// From its next start on, a gateway runs with these policy fields.
     Upgrade {
         /// The host.
         host: String,
         /// The fields.
         policy: toml::Table,
+    },
+}
+
+/// How a Redis lets down whoever trusts it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RedisLoss {
+    /// It loses everything.
+    Everything,
+    /// It loses the keys that fit this pattern.
+    Keys(String),
+    /// It loses the writes of the last so many milliseconds.
+    LastMs(u64),
+    /// It loses what a replica that is so many milliseconds behind has not heard of, and its connections.
+    ToReplicaMs(u64),
+    /// It takes nothing that needs memory, or does again.
+    Writes {
+        /// Whether it refuses.
+        refused: bool,
     },
 }
 
@@ -140,15 +158,8 @@ pub fn effects(fault: &Fault) -> Effects {
             ),
         );
     }
-    if let Some(host) = &fault.empty {
-        return Effects {
-            kind: "empty",
-            begin: vec![Action::Change(Change::Empty)],
-            end_after_ms: Some(0),
-            what: format!("makes {host} lose its memory"),
-            hosts: vec![host.clone()],
-            ..Effects::default()
-        };
+    if let Some(loss) = redis_loss(fault) {
+        return loss;
     }
     if let Some(commits) = fault.lose_commits {
         return lose_commits(commits);
@@ -171,6 +182,41 @@ fn on_host(
         what_ends,
         hosts: vec![host.into()],
     }
+}
+
+/// What a fault takes from Redis, if it is one that does.
+fn redis_loss(fault: &Fault) -> Option<Effects> {
+    let take = |loss| Action::Change(Change::Redis(loss));
+    if let Some(host) = &fault.refuse_writes {
+        let refuse = |refused| take(RedisLoss::Writes { refused });
+        let words = ("refuse_writes", format!("fills {host} up"), format!("makes room in {host}"));
+        let ends_ms = fault.heal.map(|span| span.ms());
+        return Some(on_host(host, (refuse(true), refuse(false)), ends_ms, words));
+    }
+    let (kind, loss, what) = if fault.empty.is_some() {
+        ("empty", RedisLoss::Everything, "makes redis lose its memory".into())
+    } else if let Some(pattern) = &fault.evict {
+        let what = format!("makes redis give up the keys that fit {pattern}");
+        ("evict", RedisLoss::Keys(pattern.clone()), what)
+    } else if let Some(span) = fault.lose_last {
+        let what = format!("makes redis die and come back without its last {span}");
+        ("lose_last", RedisLoss::LastMs(span.ms()), what)
+    } else {
+        let lag = fault.fail_over?;
+        let what = format!("makes redis fail over to a replica that is {lag} behind");
+        ("fail_over", RedisLoss::ToReplicaMs(lag.ms()), what)
+    };
+    let dies = matches!(loss, RedisLoss::LastMs(_));
+    let rebirth = [Action::Kill { host: REDIS.into(), silent: false }, Action::Start(REDIS.into())];
+    Some(Effects {
+        kind,
+        // The loss first: it is counted by the clock of a host that lives.
+        begin: std::iter::once(take(loss)).chain(rebirth.into_iter().filter(|_| dies)).collect(),
+        end_after_ms: Some(0),
+        what,
+        hosts: vec![REDIS.into()],
+        ..Effects::default()
+    })
 }
 
 /// The connections of the database are torn, as those of one that fails over are.

@@ -81,7 +81,7 @@ impl Cast for Company {
     fn change(&self, change: &Change) {
         match change {
             Change::LoseCommits(commits) => self.store.lose_commits(*commits),
-            Change::Empty => self.redis.forget_all(),
+            Change::Redis(loss) => self.redis.lose(loss),
             Change::Upgrade { host, policy } => self.subject.upgrade(host, policy),
         }
     }

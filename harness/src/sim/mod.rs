@@ -4,7 +4,7 @@ pub mod action;
 pub mod actors;
 pub mod cast;
 pub mod chance;
-mod clock;
+pub(crate) mod clock;
 pub mod digest;
 pub mod engine;
 pub mod event;

@@ -5,10 +5,11 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use axum::Router;
 use onceproof_gateway::{
     gateway::{self, GatewayConfig},
     hint::SharedHint,
-    http::Instance,
+    http::{Front, Instance},
     inbound::{Endpoint, Inbound, Scheme},
     metrics::Metrics,
     policy::{Answers, Policy, PolicyError},
@@ -179,13 +180,20 @@ fn endpoints() -> Vec<Endpoint> {
     schemes.map(endpoint).into()
 }
 
-impl Subject for ReferenceGateway {
-    fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
+impl ReferenceGateway {
+    /// The process on one host, with these routes beside its own.
+    pub(super) fn process_beside(
+        &self,
+        host: &str,
+        world: SharedWorld,
+        routes: Option<Router>,
+    ) -> BoxFuture<()> {
         let policy = self.policy_on(host);
         let store = self.planted.store(&world, self.store(host, &world, &policy));
         let inbound = self.inbound(&world, &policy);
         let metrics = Metrics::new();
         self.metrics.lock().expect(UNPOISONED).insert(host.into(), metrics.clone());
+        let planted = self.planted.front(&world, &store);
         let config = GatewayConfig {
             policy,
             instances: TENANTS.iter().map(instance).collect(),
@@ -200,12 +208,32 @@ impl Subject for ReferenceGateway {
             admin_token: Some(ADMIN_TOKEN.into()),
             inbound,
             metrics,
-            front: self.planted.front(&world, &store),
+            front: match routes {
+                Some(routes) => Some(beside(routes, planted)),
+                None => planted,
+            },
             port: HTTP_PORT,
         };
         Box::pin(async move {
             gateway::run(world, store, config).await.expect("a gateway binds its port");
         })
+    }
+}
+
+/// These routes beside those of the gateway, behind whatever stands before both. Of two that fit the more exact counts.
+fn beside(routes: Router, front: Option<Front>) -> Front {
+    Front::new(move |router| {
+        let all = routes.clone().merge(router);
+        match &front {
+            Some(front) => front.before(all),
+            None => all,
+        }
+    })
+}
+
+impl Subject for ReferenceGateway {
+    fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
+        self.process_beside(host, world, None)
     }
 
     fn upgrade(&self, host: &str, policy: &toml::Table) {

@@ -16,7 +16,5 @@ pub trait Subject: Send + Sync + 'static {
     fn records(&self, now_ms: u64) -> Vec<Event>;
 
     /// What its processes and stores have counted by then, as [`Event::Metrics`]; nothing, if it counts nothing (M1).
-    fn metrics(&self, _now_ms: u64) -> Vec<Event> {
-        Vec::new()
-    }
+    fn metrics(&self, now_ms: u64) -> Vec<Event>;
 }

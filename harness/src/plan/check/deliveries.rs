@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{File, steps};
 use crate::plan::places::Place;
-use crate::plan::{BatchItem, Deliver, DeliverStatus, PlanError, Scenario, SignatureKind, Span};
+use crate::plan::{BatchItem, Deliver, DeliverStatus, PlanError, Scenario, SignatureKind, Span, names};
+use crate::subject::zap;
 
 const ITEMS_MAX: usize = 1_000;
 const EVENTS_MAX: usize = 5_000;
@@ -41,6 +42,7 @@ pub(super) fn limits(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErr
 }
 
 pub(super) fn check(file: &File<'_>, scenario: &Scenario, gateways: &[String]) -> Result<(), PlanError> {
+    let plays_zap = scenario.world.profiles.iter().any(|profile| profile == names::ZAP);
     let sent: BTreeSet<&str> = scenario.sends().map(|send| send.op.as_str()).collect();
     for (index, (place, deliver)) in places(scenario).enumerate() {
         let Deliver { times, ref via, timeout, ref retry, .. } = *deliver;
@@ -50,6 +52,9 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario, gateways: &[String]) -
             self::item(file, &place.key("items").item(i), item, &sent)?;
         }
         shape(file, &place, deliver)?;
+        if plays_zap {
+            readable(file, &place, deliver)?;
+        }
         match scenario.deliveries().take(index).find(|first| first.op == deliver.op) {
             Some(first) => again(file, &place, deliver, first)?,
             None => first(file, &place, scenario, deliver)?,
@@ -59,6 +64,10 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario, gateways: &[String]) -
     for (i, step) in scenario.steps.iter().enumerate() {
         if let Some(redrive) = &step.redrive {
             let here = Place::root().key("step").item(i).key("redrive");
+            if plays_zap {
+                let message = format!("`{}` has no dead letters to bring back", names::ZAP);
+                return Err(file.mistaken_key(&here, message).help("leave the profile out"));
+            }
             file.known(&here.key("op"), "event", &redrive.op, &events.iter().collect::<Vec<_>>())?;
             file.known(&here.key("via"), "gateway", &redrive.via, gateways)?;
             file.within(&here.key("times"), "`times`", redrive.times as usize, 1, TIMES_MAX)?;
@@ -129,6 +138,18 @@ fn shape(file: &File<'_>, place: &Place, deliver: &Deliver) -> Result<(), PlanEr
             .help(format!("put the marker `{marker}` in it")));
     }
     Ok(())
+}
+
+/// Text B's receiver knows one route and one envelope.
+fn readable(file: &File<'_>, place: &Place, deliver: &Deliver) -> Result<(), PlanError> {
+    if zap::can_read(deliver) {
+        return Ok(());
+    }
+    let field = [("items", !deliver.items.is_empty()), ("body", deliver.body.is_some())];
+    let field = field.into_iter().find(|(_, said)| *said).map_or("scheme", |(field, _)| field);
+    Err(file
+        .mistaken_key(&place.key(field), format!("`{}` cannot read this `{field}`", names::ZAP))
+        .help("it reads one event at a time, with its id at the top: leave `items`, `body` and `scheme` out, say `scheme = \"stripe\"`, or leave the profile out"))
 }
 
 /// The first step that names an event says who wrote, and what.

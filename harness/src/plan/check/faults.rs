@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{File, policy};
+use super::{File, policy, redis_faults};
 use crate::plan::places::Place;
 use crate::plan::{Fault, PlanError, Scenario, Span, Step, Trigger, Vary, meant, names};
 use crate::sim::actors::{producer, whatsapp};
@@ -11,8 +11,22 @@ const FAULTS_MAX: usize = 1_000;
 const COMMITS_MAX: usize = 1_000_000;
 
 /// The actions, of which a fault has exactly one.
-const ACTIONS: [&str; 10] =
-    ["cut", "slow", "lose", "delay", "crash", "freeze", "refuse", "clock", "lose_commits", "empty"];
+const ACTIONS: [&str; 14] = [
+    "cut",
+    "slow",
+    "lose",
+    "delay",
+    "crash",
+    "freeze",
+    "refuse",
+    "clock",
+    "lose_commits",
+    "empty",
+    "evict",
+    "refuse_writes",
+    "lose_last",
+    "fail_over",
+];
 
 /// What only says something beside one of these actions.
 const DETAILS: [(&str, &[&str]); 8] = [
@@ -23,7 +37,7 @@ const DETAILS: [(&str, &[&str]); 8] = [
     ("upgrade", &["crash"]),
     ("thaw", &["freeze"]),
     ("offset", &["clock"]),
-    ("heal", &["cut", "slow", "refuse", "clock"]),
+    ("heal", &["cut", "slow", "refuse", "clock", "refuse_writes"]),
 ];
 
 /// What the faults of a scenario may name.
@@ -60,6 +74,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
         hosts(file, &here, fault, &known)?;
         lengths(file, &here, fault)?;
         amounts(file, &here, fault)?;
+        redis_faults::check(file, &here, fault, scenario.needs_redis())?;
     }
     Ok(())
 }
@@ -221,10 +236,6 @@ fn hosts(file: &File<'_>, place: &Place, fault: &Fault, known: &Known) -> Result
             link(file, &place.key(field), &cut.from, &cut.to, known)?;
         }
     }
-    if let Some(host) = &fault.empty {
-        let redis: &[&str] = if known.hosts.iter().any(|host| host == "redis") { &["redis"] } else { &[] };
-        file.known(&place.key("empty"), "store of hints", host, redis)?;
-    }
     if let Some(host) = &fault.clock {
         file.known(&place.key("clock"), "gateway", host, &known.gateways)?;
     }
@@ -270,6 +281,10 @@ fn has(fault: &Fault, field: &str) -> bool {
         "slow" => fault.slow.is_some(),
         "clock" => fault.clock.is_some(),
         "empty" => fault.empty.is_some(),
+        "evict" => fault.evict.is_some(),
+        "refuse_writes" => fault.refuse_writes.is_some(),
+        "lose_last" => fault.lose_last.is_some(),
+        "fail_over" => fault.fail_over.is_some(),
         "offset" => fault.offset.is_some(),
         "lose_commits" => fault.lose_commits.is_some(),
         "upgrade" => fault.upgrade.is_some(),

@@ -6,6 +6,7 @@ mod faults;
 mod file;
 mod head;
 mod policy;
+mod redis_faults;
 mod run_all;
 mod steps;
 

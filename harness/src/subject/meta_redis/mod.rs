@@ -2,12 +2,8 @@
 //!
 //! It remembers nothing outside Redis. What the text leaves open is decided as its libraries decide it.
 
-mod bullmq;
-mod client;
-mod points;
 mod processing;
 mod receiver;
 mod system;
 
-pub use points::POINTS;
 pub use system::MetaRedis;

@@ -11,13 +11,15 @@ use onceproof_gateway::{
 };
 use serde_json::{Value, json};
 
-use super::{
-    bullmq::{ATTEMPTS, Job, Processor, Queue},
-    points::BEFORE_DEAD_LETTER,
-};
-use crate::sim::{
-    actors::{producer::TENANTS, whatsapp},
-    wire::HTTP_PORT,
+use crate::{
+    sim::{
+        actors::{producer::TENANTS, whatsapp},
+        wire::HTTP_PORT,
+    },
+    subject::{
+        bullmq::{ATTEMPTS, Job, Processor, Queue},
+        points::BEFORE_DEAD_LETTER,
+    },
 };
 
 /// The text sets no limit; this is that of the client which Node brings.
@@ -37,9 +39,9 @@ impl Replies {
 }
 
 impl Processor for Replies {
-    fn process(&self, message: Value) -> BoxFuture<Result<(), String>> {
+    fn process(&self, job: Job) -> BoxFuture<Result<(), String>> {
         let world = self.world.clone();
-        Box::pin(async move { reply(&world, &message).await })
+        Box::pin(async move { reply(&world, &job.data).await })
     }
 
     fn failed(&self, job: Job, why: String) -> BoxFuture<()> {

@@ -15,12 +15,14 @@ use serde_json::Value;
 use sha2::Sha256;
 use tokio::sync::oneshot;
 
-use super::{
-    bullmq::Queue,
-    client::{Client, RedisError, Reply},
-    points::AFTER_SET_NX,
+use crate::{
+    sim::actors::whatsapp::META_SECRET,
+    subject::{
+        bullmq::Queue,
+        points::AFTER_SET_NX,
+        redis_client::{Client, RedisError, Reply},
+    },
 };
-use crate::sim::actors::whatsapp::META_SECRET;
 
 /// How long an id is known: a day, though its sender goes on for a week (W1).
 const REMEMBERED_S: &str = "86400";

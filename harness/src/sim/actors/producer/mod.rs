@@ -6,4 +6,4 @@ mod steps;
 mod tenants;
 
 pub use steps::{HOST, Producer};
-pub use tenants::{ACCOUNT_TOKEN, ADMIN_TOKEN, TENANTS, Tenant};
+pub use tenants::{ACCOUNT_TOKEN, ADMIN_TOKEN, TENANTS, Tenant, tenant};

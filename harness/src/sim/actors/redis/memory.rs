@@ -11,7 +11,7 @@ use super::{
 /// How far back writes can be lost one by one.
 const HISTORY_MS: u64 = 60_000;
 
-const OUT_OF_MEMORY: &str = "OOM command not allowed when used memory > 'maxmemory'.";
+pub(super) const OUT_OF_MEMORY: &str = "OOM command not allowed when used memory > 'maxmemory'.";
 
 /// When something happens.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,11 +48,11 @@ enum Change {
 }
 
 impl Change {
-    fn apply(&self, keyspace: &mut Keyspace, at: Moment) -> Outcome {
+    fn apply(&self, keyspace: &mut Keyspace, at: Moment, full: bool) -> Outcome {
         keyspace.expire(at.wall_ms);
         match self {
             Self::Call { spec, database, words } => {
-                (spec.run)(&mut Call { keyspace, database: *database, now_ms: at.wall_ms, words })
+                (spec.run)(&mut Call { keyspace, database: *database, now_ms: at.wall_ms, words, full })
             }
             Self::Evict { pattern } => {
                 keyspace.evict(|key| glob::matches(pattern, key));
@@ -67,7 +67,7 @@ impl Memory {
     pub fn run(&mut self, at: Moment, spec: &'static Spec, database: u32, words: &[Vec<u8>]) -> Outcome {
         self.last = at;
         let change = Change::Call { spec, database, words: words.to_vec() };
-        let outcome = change.apply(&mut self.live, at);
+        let outcome = change.apply(&mut self.live, at, self.refuses_writes);
         if spec.writes && outcome.is_ok() {
             self.remember(Write { at, change });
         }
@@ -85,7 +85,7 @@ impl Memory {
     /// Removes the keys that fit a pattern, as a Redis does that is short of memory.
     pub fn evict(&mut self, at: Moment, pattern: &str) {
         let change = Change::Evict { pattern: pattern.into() };
-        if change.apply(&mut self.live, at).is_ok() {
+        if change.apply(&mut self.live, at, false).is_ok() {
             self.remember(Write { at, change });
         }
     }
@@ -96,7 +96,7 @@ impl Memory {
         while self.recent.front().is_some_and(|write| write.at.since_boot_ms < horizon_ms) {
             if let Some(write) = self.recent.pop_front() {
                 // It did the same on the same keys before.
-                let _ = write.change.apply(&mut self.settled, write.at);
+                let _ = write.change.apply(&mut self.settled, write.at, false);
             }
         }
     }
@@ -107,7 +107,7 @@ impl Memory {
         self.recent.truncate(self.recent.partition_point(kept));
         self.live = self.settled.clone();
         for write in &self.recent {
-            let _ = write.change.apply(&mut self.live, write.at);
+            let _ = write.change.apply(&mut self.live, write.at, false);
         }
     }
 

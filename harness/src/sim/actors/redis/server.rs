@@ -16,7 +16,7 @@ use super::{
     resp::{Reply, take_command},
     session::Session,
 };
-use crate::sim::{clock, wire::REDIS_PORT};
+use crate::sim::{action::RedisLoss, clock, wire::REDIS_PORT};
 
 /// The host of the shared Redis.
 pub const HOST: &str = "redis";
@@ -53,6 +53,17 @@ impl Redis {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// What a fault takes from it.
+    pub fn lose(&self, loss: &RedisLoss) {
+        match loss {
+            RedisLoss::Everything => self.forget_all(),
+            RedisLoss::Keys(pattern) => self.evict(pattern),
+            RedisLoss::LastMs(ms) => self.forget_last(*ms),
+            RedisLoss::ToReplicaMs(lag_ms) => self.fail_over(*lag_ms),
+            RedisLoss::Writes { refused } => self.refuse_writes(*refused),
+        }
     }
 
     /// It loses its memory, as one that keeps nothing on disk does when it restarts.

@@ -4,15 +4,21 @@
 //! its one key. W7: these rules decide what becomes of a job whose worker dies or sleeps.
 
 use super::{Call, Outcome, find};
-use crate::sim::actors::redis::resp::{OK, Reply, number};
+use crate::sim::actors::redis::{
+    memory::OUT_OF_MEMORY,
+    resp::{OK, Reply, number},
+};
 
-/// Adds a job: its data.
+/// Adds a job: its data, and its id; an empty one asks for a number.
 pub const ADD: &str = "-- bullmq: addStandardJob";
 /// Takes the next job: the token of its lock, now, and how long the lock lasts.
 pub const MOVE_TO_ACTIVE: &str = "-- bullmq: moveToActive";
 /// Prolongs the lock of a job: its id, the token, and for how long.
 pub const EXTEND_LOCK: &str = "-- bullmq: extendLock";
-/// A job is done, and removed: its id and the token.
+/// Replaces the data of a job: its id, and the data.
+pub const UPDATE_DATA: &str = "-- bullmq: updateData";
+/// A job is done: its id, the token, now, and for how many milliseconds it is kept. Those that were kept for longer are
+/// removed, and only now: nothing else looks for them.
 pub const MOVE_TO_COMPLETED: &str = "-- bullmq: moveToFinished completed";
 /// A job is given up, and kept: its id, the token, and now.
 pub const MOVE_TO_FAILED: &str = "-- bullmq: moveToFinished failed";
@@ -29,14 +35,17 @@ pub struct Script<'a, 'b> {
     call: &'a mut Call<'b>,
     prefix: String,
     arguments: Vec<String>,
+    /// Whether it has written anything. From then on it may go on, whatever it needs.
+    has_written: bool,
 }
 
 type Run = fn(&mut Script<'_, '_>) -> Outcome;
 
 /// What the script of this text does, if it is one of BullMQ's.
 pub fn known(text: &[u8]) -> Option<Run> {
-    let all: [(&str, Run); 7] = [
+    let all: [(&str, Run); 8] = [
         (ADD, |script| script.add()),
+        (UPDATE_DATA, |script| script.update_data()),
         (MOVE_TO_ACTIVE, |script| script.move_to_active()),
         (EXTEND_LOCK, |script| script.extend_lock()),
         (MOVE_TO_COMPLETED, |script| script.complete()),
@@ -52,7 +61,7 @@ impl<'a, 'b> Script<'a, 'b> {
     pub fn new(call: &'a mut Call<'b>, prefix: &[u8], arguments: &[Vec<u8>]) -> Self {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let arguments = arguments.iter().map(|argument| text(argument)).collect();
-        Self { call, prefix: text(prefix), arguments }
+        Self { call, prefix: text(prefix), arguments, has_written: false }
     }
 
     fn argument(&self, at: usize) -> String {
@@ -69,9 +78,12 @@ impl<'a, 'b> Script<'a, 'b> {
 
     fn redis(&mut self, words: &[&str]) -> Outcome {
         let spec = find(words[0].as_bytes()).ok_or("ERR Unknown Redis command called from script")?;
+        if self.call.full && spec.grows && !self.has_written {
+            return Err(OUT_OF_MEMORY.into());
+        }
+        self.has_written |= spec.writes;
         let words: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
-        let Call { keyspace, database, now_ms, .. } = self.call;
-        (spec.run)(&mut Call { keyspace, database: *database, now_ms: *now_ms, words: &words })
+        (spec.run)(&mut Call { keyspace: self.call.keyspace, words: &words, ..*self.call })
     }
 
     fn text(&mut self, words: &[&str]) -> Result<Option<String>, String> {
@@ -107,10 +119,22 @@ impl<'a, 'b> Script<'a, 'b> {
     }
 
     fn add(&mut self) -> Outcome {
-        let id = self.count(&["incr", &self.key("id")])?.to_string();
+        let id = match self.argument(1) {
+            id if id.is_empty() => self.count(&["incr", &self.key("id")])?.to_string(),
+            id if self.count(&["exists", &self.key(&id)])? > 0 => return Ok(Reply::Bytes(id.into_bytes())),
+            id => id,
+        };
         self.redis(&["hset", &self.key(&id), "data", &self.argument(0)])?;
         self.redis(&["lpush", &self.key("wait"), &id])?;
         Ok(Reply::Bytes(id.into_bytes()))
+    }
+
+    fn update_data(&mut self) -> Outcome {
+        let (job, data) = (self.key(&self.argument(0)), self.argument(1));
+        if self.count(&["exists", &job])? == 0 {
+            return Err(format!("ERR missing key for job {}", self.argument(0)));
+        }
+        self.redis(&["hset", &job, "data", &data])
     }
 
     /// The job's id, data and failed attempts; or when the next delayed one is due; or nothing.
@@ -166,7 +190,18 @@ impl<'a, 'b> Script<'a, 'b> {
 
     fn complete(&mut self) -> Outcome {
         let id = self.release()?;
-        self.redis(&["del", &self.key(&id)])?;
+        let (now, kept_ms) = (self.argument(2), self.argument(3));
+        let kept_ms = number(kept_ms.as_bytes()).unwrap_or(0);
+        if kept_ms == 0 {
+            return self.redis(&["del", &self.key(&id)]).map(|_| OK);
+        }
+        let completed = self.key("completed");
+        self.redis(&["zadd", &completed, &now, &id])?;
+        let oldest = (number(now.as_bytes()).unwrap_or(0) - kept_ms).to_string();
+        for old in self.texts(&["zrangebyscore", &completed, "-inf", &oldest])? {
+            self.redis(&["zrem", &completed, &old])?;
+            self.redis(&["del", &self.key(&old)])?;
+        }
         Ok(OK)
     }
 
@@ -230,5 +265,88 @@ impl<'a, 'b> Script<'a, 'b> {
         let data = self.redis(&["hget", &self.key(id), "data"])?;
         let made = self.text(&["hget", &self.key(id), "atm"])?.unwrap_or_else(|| "0".into());
         Ok(vec![Reply::Bytes(id.into()), data, Reply::Bytes(made.into_bytes())])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::actors::redis::keyspace::Keyspace;
+
+    /// A Redis in which one queue is.
+    #[derive(Default)]
+    struct Queue {
+        keyspace: Keyspace,
+        full: bool,
+    }
+
+    impl Queue {
+        fn say(&mut self, script: &str, arguments: &[&str]) -> Outcome {
+            let arguments: Vec<Vec<u8>> = arguments.iter().map(|word| word.as_bytes().to_vec()).collect();
+            let (keyspace, full) = (&mut self.keyspace, self.full);
+            let mut call = Call { keyspace, database: 0, now_ms: 0, words: &[], full };
+            let run = known(script.as_bytes()).expect("a script of BullMQ's");
+            run(&mut Script::new(&mut call, b"bull:q", &arguments))
+        }
+
+        /// The id of the job that is taken, if there is one.
+        fn take(&mut self) -> Option<String> {
+            match self.say(MOVE_TO_ACTIVE, &["me", "0", "30000"]) {
+                Ok(Reply::Array(job)) => job.into_iter().find_map(|reply| match reply {
+                    Reply::Bytes(id) => Some(String::from_utf8_lossy(&id).into_owned()),
+                    _ => None,
+                }),
+                _ => None,
+            }
+        }
+
+        fn complete(&mut self, id: &str, now: &str, kept_ms: &str) {
+            assert!(self.say(MOVE_TO_COMPLETED, &[id, "me", now, kept_ms]).is_ok());
+        }
+    }
+
+    #[test]
+    fn an_id_is_taken_while_there_is_a_job_of_it() {
+        let mut queue = Queue::default();
+        for _ in 0..2 {
+            assert!(queue.say(ADD, &["{}", "a"]).is_ok());
+        }
+        assert_eq!(queue.take().as_deref(), Some("a"));
+        assert_eq!(queue.take(), None, "the second was not added");
+        queue.complete("a", "0", "0");
+        assert!(queue.say(ADD, &["{}", "a"]).is_ok());
+        assert_eq!(queue.take().as_deref(), Some("a"), "what is gone can be added again");
+    }
+
+    #[test]
+    fn a_completed_job_is_kept_for_its_time_and_until_the_next_is_completed() {
+        let mut queue = Queue::default();
+        for (id, now) in [("a", "0"), ("b", "299999"), ("c", "300000")] {
+            assert!(queue.say(ADD, &["{}", id]).is_ok());
+            assert_eq!(queue.take().as_deref(), Some(id));
+            if id == "c" {
+                assert!(queue.say(ADD, &["{}", "a"]).is_ok());
+                assert_eq!(queue.take(), None, "its time is over, and nobody has looked");
+            }
+            queue.complete(id, now, "300000");
+        }
+        for (id, taken) in [("a", Some("a")), ("b", None)] {
+            assert!(queue.say(ADD, &["{}", id]).is_ok());
+            assert_eq!(queue.take().as_deref(), taken, "{id}");
+        }
+    }
+
+    #[test]
+    fn a_full_redis_stops_a_script_before_it_has_written_and_not_after() {
+        let mut queue = Queue::default();
+        assert!(queue.say(ADD, &["{}", "a"]).is_ok());
+        queue.full = true;
+        assert!(queue.say(ADD, &["{}", "b"]).is_err());
+        assert!(queue.say(MOVE_TO_ACTIVE, &["me", "0", "30000"]).is_err());
+        queue.full = false;
+        assert_eq!(queue.take().as_deref(), Some("a"));
+        queue.full = true;
+        assert!(queue.say(EXTEND_LOCK, &["a", "me", "30000"]).is_err());
+        queue.complete("a", "0", "300000");
     }
 }

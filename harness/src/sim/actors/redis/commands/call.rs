@@ -18,6 +18,8 @@ pub struct Call<'a> {
     pub now_ms: i64,
     /// The command's name, then its arguments: as many as its arity asks for.
     pub words: &'a [Vec<u8>],
+    /// Whether there is no memory left: a script meets that at its first command that needs some.
+    pub full: bool,
 }
 
 /// A command on keys.

@@ -89,7 +89,6 @@ fn eval(call: &mut Call<'_>) -> Outcome {
         }
     };
     let spec = find(&words[0]).ok_or_else(no_argument)?;
-    let mut inner =
-        Call { keyspace: call.keyspace, database: call.database, now_ms: call.now_ms, words: &words };
+    let mut inner = Call { keyspace: call.keyspace, words: &words, ..*call };
     (spec.run)(&mut inner).map_err(raised)
 }

@@ -1,7 +1,4 @@
-//! BullMQ as far as text A uses it: a queue, and a worker that takes one job at a time. All state is in Redis (W7).
-//!
-//! Whoever waits for a job is woken by a bell in place of a blocking command, and looks for stalled jobs only while
-//! there are active ones: ticks that find nothing are left out, so that a day stays cheap.
+//! A worker.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,11 +6,16 @@ use onceproof_gateway::{
     points,
     world::{BoxFuture, SharedWorld},
 };
-use serde_json::Value;
-use tokio::sync::watch;
 
-use super::client::{Client, RedisError, Reply};
-use crate::sim::actors::redis::scripts_of_bullmq as scripts;
+use super::{
+    bell::{Bell, ring},
+    job::Job,
+    queue::prefix,
+};
+use crate::{
+    sim::actors::redis::scripts_of_bullmq as scripts,
+    subject::redis_client::{Client, RedisError, Reply},
+};
 
 /// How long a job is its worker's without a word from it.
 const LOCK: Duration = Duration::from_secs(30);
@@ -26,65 +28,10 @@ pub const ATTEMPTS: u32 = 5;
 /// The first pause after a failure; each is twice the one before.
 const BACKOFF: Duration = Duration::from_secs(1);
 
-/// Rung whenever there may be work. Shared by all processes.
-pub type Bell = watch::Sender<u64>;
-
-/// A job in a worker's hands, or one that has failed.
-#[derive(Debug, Clone)]
-pub struct Job {
-    id: String,
-    /// What it is about.
-    pub data: Value,
-    /// How many attempts have failed.
-    pub attempts_made: u32,
-}
-
-impl Job {
-    fn read(replies: &[Reply]) -> Option<Self> {
-        let [id, data, made] = replies else { return None };
-        let data = data.text().and_then(|data| serde_json::from_str(data).ok()).unwrap_or_default();
-        let attempts_made = made.text().and_then(|made| made.parse().ok()).unwrap_or(0);
-        Some(Self { id: id.text()?.into(), data, attempts_made })
-    }
-}
-
-/// Where the keys of a queue begin.
-pub fn prefix(queue: &str) -> String {
-    format!("bull:{queue}")
-}
-
-/// A queue, for whoever adds to it.
-pub struct Queue {
-    client: Client,
-    prefix: String,
-    bell: Arc<Bell>,
-}
-
-impl Queue {
-    /// The queue of this name.
-    pub fn new(world: &SharedWorld, name: &str, bell: &Arc<Bell>) -> Self {
-        Self { client: Client::new(world, true), prefix: prefix(name), bell: Arc::clone(bell) }
-    }
-
-    /// Adds a job.
-    ///
-    /// # Errors
-    /// When Redis does not take it.
-    pub async fn add(&self, data: &Value) -> Result<(), RedisError> {
-        self.client.ask(&["EVAL", scripts::ADD, "1", &self.prefix, &data.to_string()]).await?;
-        ring(&self.bell);
-        Ok(())
-    }
-}
-
-fn ring(bell: &Bell) {
-    bell.send_modify(|rung| *rung += 1);
-}
-
 /// What is done with jobs.
 pub trait Processor: Send + Sync + 'static {
     /// Does a job; what fails is attempted again.
-    fn process(&self, data: Value) -> BoxFuture<Result<(), String>>;
+    fn process(&self, job: Job) -> BoxFuture<Result<(), String>>;
 
     /// Hears that a job has failed, for now or for good.
     fn failed(&self, job: Job, why: String) -> BoxFuture<()>;
@@ -99,6 +46,8 @@ pub struct Worker {
     token: String,
     bell: Arc<Bell>,
     processor: Arc<dyn Processor>,
+    /// How long a completed job is kept, and its id taken.
+    keeps: Duration,
 }
 
 /// What a worker finds.
@@ -111,29 +60,32 @@ enum Found {
 
 impl Worker {
     /// A worker on the queue of this name.
-    pub fn new(
-        world: &SharedWorld,
-        name: &str,
-        bell: &Arc<Bell>,
-        processor: Arc<dyn Processor>,
-    ) -> Arc<Self> {
+    pub fn new(world: &SharedWorld, name: &str, bell: &Arc<Bell>, processor: Arc<dyn Processor>) -> Self {
         let mut token = [0; 8];
         world.fill_random(&mut token);
-        Arc::new(Self {
+        Self {
             world: world.clone(),
             client: Client::new(world, false),
             prefix: prefix(name),
             token: format!("{:016x}", u64::from_be_bytes(token)),
             bell: Arc::clone(bell),
             processor,
-        })
+            keeps: Duration::ZERO,
+        }
+    }
+
+    /// The same, which keeps a completed job for so long, and then until another is completed; without this, a job that
+    /// is completed is gone.
+    pub fn keeping(self, keeps: Duration) -> Self {
+        Self { keeps, ..self }
     }
 
     /// Works for ever, and looks for stalled jobs.
-    pub fn run(self: &Arc<Self>) {
-        let (worker, checker) = (Arc::clone(self), Arc::clone(self));
-        self.world.spawn(Box::pin(async move { worker.work_for_ever().await }));
-        self.world.spawn(Box::pin(async move { checker.check_for_ever().await }));
+    pub fn run(self) {
+        let worker = Arc::new(self);
+        let (world, checker) = (Arc::clone(&worker.world), Arc::clone(&worker));
+        world.spawn(Box::pin(async move { worker.work_for_ever().await }));
+        world.spawn(Box::pin(async move { checker.check_for_ever().await }));
     }
 
     async fn script(&self, script: &str, arguments: &[&str]) -> Result<Reply, RedisError> {
@@ -174,14 +126,15 @@ impl Worker {
         self.world.reach(points::AFTER_LEASE).await;
         let outcome = tokio::select! {
             biased;
-            outcome = self.processor.process(job.data.clone()) => outcome,
+            outcome = self.processor.process(job.clone()) => outcome,
             never = self.keep_lock(&job) => match never {},
         };
         match outcome {
             Ok(()) => {
                 self.world.reach(points::BEFORE_COMPLETE).await;
+                let (now, keeps) = (self.world.clock_ms().to_string(), self.keeps.as_millis().to_string());
                 // An error is logged, and no more.
-                let _ = self.script(scripts::MOVE_TO_COMPLETED, &[&job.id, &self.token]).await;
+                let _ = self.script(scripts::MOVE_TO_COMPLETED, &[&job.id, &self.token, &now, &keeps]).await;
                 self.world.reach(points::AFTER_COMPLETE).await;
             }
             Err(why) => self.fail(job, why).await,

@@ -1,4 +1,4 @@
-//! The places where dying matters that no other system has.
+//! The places where dying matters that only systems on a Redis have.
 
 /// The id of a message is marked as seen; nothing is queued.
 pub const AFTER_SET_NX: &str = "after-set-nx";
