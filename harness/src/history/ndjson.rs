@@ -310,7 +310,7 @@ mod tests {
     fn half_a_line_is_not_an_entry() {
         let good = text(&every_event());
         let said = read(&good.as_bytes()[..good.len() - 5]).expect_err("bad").to_string();
-        assert!(said.starts_with("line 30: not a JSON object: "), "{said}");
+        assert!(said.starts_with("line 31: not a JSON object: "), "{said}");
     }
 
     #[test]
