@@ -10,14 +10,14 @@ use onceproof_gateway::{
 use crate::{
     history::{self, Ability, Header, History, Promise},
     mutants::{Mutant, Planted, Unplanted},
-    plan::{META_REDIS, Plan, Step, ZAP},
+    plan::{EXPRESS_PG, EXPRESS_PG_PROSE, META_REDIS, Plan, Step, ZAP},
     sim::{
         actors::{database::WatchedStore, redis::Redis, whatsapp::Provider},
         cast::{Company, DATABASE},
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
     },
-    subject::{MetaRedis, Policies, ReferenceGateway, Subject, Zap, zap},
+    subject::{ExpressPg, MetaRedis, Policies, ReferenceGateway, Subject, Zap, zap},
     verdict::{self, Verdict},
 };
 
@@ -127,18 +127,21 @@ pub fn prepare_with(plan: &Plan, mutant: Option<&Mutant>) -> Result<Staged, RunE
     let store = WatchedStore::open(DATABASE, Arc::clone(&stage))?.planted(Arc::clone(&planted));
     let retention_ms = scenario.world.key_retention.ms();
     let redis = Redis::new();
-    let subject: Box<dyn Subject> = if plan.profile() == META_REDIS {
-        Box::new(MetaRedis::new(Arc::clone(&stage), redis.clone()))
-    } else {
-        let (policies, ability) = (policies(plan, planted.fields())?, ability(plan, retention_ms));
-        let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());
-        let gateway = gateway.planted(Arc::clone(&planted)).hinted(scenario.world.redis);
-        if receives_as_zap {
-            // Of what the provider delivers, only statuses are the gateway's own business.
-            let has_statuses = scenario.steps.iter().any(|step| step.status.is_some());
-            Box::new(Zap::new(Arc::clone(&stage), gateway.receiving(has_statuses)))
-        } else {
-            Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery)))
+    let subject: Box<dyn Subject> = match plan.profile() {
+        META_REDIS => Box::new(MetaRedis::new(Arc::clone(&stage), redis.clone())),
+        EXPRESS_PG => Box::new(ExpressPg::code(&stage, &redis)),
+        EXPRESS_PG_PROSE => Box::new(ExpressPg::prose(&stage, &redis)),
+        _ => {
+            let (policies, ability) = (policies(plan, planted.fields())?, ability(plan, retention_ms));
+            let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());
+            let gateway = gateway.planted(Arc::clone(&planted)).hinted(scenario.world.redis);
+            if receives_as_zap {
+                // Of what the provider delivers, only statuses are the gateway's own business.
+                let has_statuses = scenario.steps.iter().any(|step| step.status.is_some());
+                Box::new(Zap::new(Arc::clone(&stage), gateway.receiving(has_statuses)))
+            } else {
+                Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery)))
+            }
         }
     };
     let provider = Provider::new(Arc::clone(&stage), plan.ability(), &scenario, retention_ms);

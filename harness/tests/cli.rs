@@ -13,7 +13,7 @@ use std::{
 use command_line::{ONCEPROOF, files, folder, onceproof, pasted, spoilt};
 use serde_json::Value;
 
-const PROFILES: [&str; 4] = ["strict", "zap", "ietf-gateway", "meta-redis"];
+const PROFILES: [&str; 6] = ["strict", "zap", "ietf-gateway", "meta-redis", "express-pg", "express-pg-prose"];
 const LOUD: &str = "crash-between-send-and-respond-loud";
 
 fn text(path: &Path) -> &str {

@@ -106,7 +106,7 @@ fn what_contradicts_a_batch() {
         start,
         &format!("{start}scheme = \"stripe\", "),
         "this scheme's envelope holds one event",
-        "`meta` or `x-signature`",
+        "a batch has the scheme `meta`",
     );
 }
 

@@ -95,6 +95,17 @@ pub(super) fn acknowledged(history: &History) -> BTreeMap<&str, Heard<'_>> {
     acknowledged
 }
 
+/// By event: the place where a store made it its own first.
+pub(super) fn first_owned(history: &History) -> BTreeMap<&str, usize> {
+    let mut owned = BTreeMap::new();
+    for (index, entry) in history.indexed() {
+        if let Event::Received { ops, .. } = &entry.event {
+            ops.iter().for_each(|op| _ = owned.entry(op.as_str()).or_insert(index));
+        }
+    }
+    owned
+}
+
 /// The events that came to something in the end: an effect, a dead letter, or a send that is visibly unknown.
 pub(super) fn accounted(history: &History) -> BTreeSet<&str> {
     let records = view::records(history);

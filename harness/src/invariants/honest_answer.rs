@@ -56,7 +56,7 @@ fn judge(history: &History) -> Ruling {
 
 /// Where the inbox is shown, an acknowledgement comes after the event is in it.
 fn owned_too_late(history: &History, findings: &mut Findings) {
-    let owned = first_owned(history);
+    let owned = events::first_owned(history);
     if owned.is_empty() {
         return;
     }
@@ -69,17 +69,6 @@ fn owned_too_late(history: &History, findings: &mut Findings) {
             findings.violate(why, [heard.delivery.index, heard.index].into_iter().chain(later));
         }
     }
-}
-
-/// By event: the place where a store made it its own first.
-fn first_owned(history: &History) -> BTreeMap<&str, usize> {
-    let mut owned = BTreeMap::new();
-    for (index, entry) in history.indexed() {
-        if let Event::Received { ops, .. } = &entry.event {
-            ops.iter().for_each(|op| _ = owned.entry(op.as_str()).or_insert(index));
-        }
-    }
-    owned
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::findings::Findings;
 use super::invariant::{Invariant, Kind, Ruling};
 use super::view::Slot;
 use super::waiver::{Horizon, Losses, NO_KEY, PAST_HORIZON};
+use crate::sim::cast::DATABASE;
 
 pub(super) const INVARIANT: Invariant = Invariant {
     name: "once",
@@ -31,6 +32,8 @@ struct Fold<'a> {
     events: BTreeMap<&'a str, usize>,
     /// When each was durably known at the latest.
     known: BTreeMap<&'a str, Heard<'a>>,
+    /// Where a store made each its own.
+    owned: BTreeMap<&'a str, usize>,
     horizon: Horizon<'a>,
     losses: Losses<'a>,
     findings: Findings,
@@ -44,6 +47,7 @@ fn judge(history: &History) -> Ruling {
         history,
         events: events::first_delivered(history),
         known: events::acknowledged(history),
+        owned: events::first_owned(history),
         horizon: Horizon::of(history),
         losses: Losses::of(history),
         findings: Findings::default(),
@@ -68,7 +72,8 @@ impl<'a> Fold<'a> {
         match (key, by_key, self.by_op.get(op)) {
             (Some(key), Some(earlier), _) => self.key_acted_again(key, earlier, act.index),
             (_, _, Some(earlier)) if self.events.contains_key(op) => {
-                let waiver = self.event_horizon(op, act.index);
+                let lost = || self.event_lost(op, earlier.index, act.index);
+                let waiver = self.event_horizon(op, act.index).or_else(lost);
                 let why = format!("event {op:?} acted again, though it was known already");
                 let places = [self.events.get(op).copied(), Some(earlier.index), Some(act.index)];
                 self.findings.breach(waiver, why, places.into_iter().flatten());
@@ -85,6 +90,12 @@ impl<'a> Fold<'a> {
         let at_ms = self.history.entries.get(place).map_or(0, |entry| entry.at_ms);
         let age_ms = at_ms.saturating_sub(known.at_ms);
         (age_ms > self.history.header.promise.event_ms).then_some(PAST_HORIZON)
+    }
+
+    /// What a store had of an event may be among the commits that it lost between two effects.
+    fn event_lost(&self, op: &str, earlier: usize, later: usize) -> Option<&'static str> {
+        let owned = self.owned.get(op)?;
+        self.losses.waives_between(DATABASE, earlier.max(*owned), later)
     }
 
     /// The gateway let a key act again.
@@ -311,6 +322,17 @@ mod tests {
         assert!(ruling.why().contains("event \"a\""));
         let ruling = judge(&event_again_at(30 * DAY + 1));
         assert!(matches!(ruling, Ruling::Waived { waiver, .. } if waiver == PAST_HORIZON));
+    }
+
+    #[test]
+    fn an_event_that_the_store_forgot_may_act_again() {
+        let acted = || Build::new().delivery("a", 1).effect("a", "m1");
+        let again = |build: Build| judge(&build.effect("a", "m2").history());
+        let forgotten = again(acted().received("a").loses(1));
+        assert!(matches!(forgotten, Ruling::Waived { waiver, .. } if waiver == LOST_COMMITS));
+        assert!(again(acted().loses(1)).is_violated(), "it was never in the store");
+        assert!(again(acted().loses(1).received("a")).is_violated(), "it came after the loss");
+        assert!(again(Build::new().delivery("a", 1).received("a").loses(1).effect("a", "m1")).is_violated());
     }
 
     #[test]

@@ -149,7 +149,7 @@ pub enum SignatureScheme {
     /// comes to it in that.
     #[default]
     Meta,
-    /// `x-signature`, bare hexadecimal, and Meta's envelope.
+    /// `x-signature`, bare hexadecimal, and an envelope of one event.
     XSignature,
     /// `stripe-signature: t=…,v1=…`, and an envelope of one event.
     Stripe,
@@ -165,7 +165,7 @@ impl SignatureScheme {
     /// Whether its envelope can hold a batch.
     #[must_use]
     pub fn takes_batches(self) -> bool {
-        matches!(self, Self::Meta | Self::XSignature)
+        self.is_meta()
     }
 }
 

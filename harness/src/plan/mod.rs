@@ -34,7 +34,7 @@ pub use files::*;
 pub use link::*;
 pub(crate) use meant::nearest;
 pub(crate) use names::needs_redis;
-pub use names::{META_REDIS, PROFILES, STRICT, VERDICTS, ZAP};
+pub use names::{EXPRESS_PG, EXPRESS_PG_PROSE, META_REDIS, PROFILES, STRICT, VERDICTS, ZAP};
 pub use offset::*;
 pub use scenario::*;
 pub use schema::schema;

@@ -3,10 +3,13 @@
 use onceproof_gateway::policy::Policy;
 
 use super::ANY_POINT;
-use crate::{sim::actors::database, subject};
+use crate::{
+    sim::actors::database,
+    subject::{self, express_pg},
+};
 
 /// The profiles that can play the gateway.
-pub const PROFILES: [&str; 4] = [STRICT, ZAP, "ietf-gateway", META_REDIS];
+pub const PROFILES: [&str; 6] = [STRICT, ZAP, "ietf-gateway", META_REDIS, EXPRESS_PG, EXPRESS_PG_PROSE];
 
 /// What is right when all texts are taken together.
 pub const STRICT: &str = "strict";
@@ -17,11 +20,18 @@ pub const META_REDIS: &str = "meta-redis";
 /// The profile of text B, whose receiver is a system of its own beside the reference gateway.
 pub const ZAP: &str = "zap";
 
+/// The profile of text C's code, which is a system of its own.
+pub const EXPRESS_PG: &str = "express-pg";
+
+/// The profile of text C's prose, where that differs from its code.
+pub const EXPRESS_PG_PROSE: &str = "express-pg-prose";
+
 /// Whether every one of these profiles keeps something in a Redis, so that the host of it is in their world. Text B does so
 /// where events are delivered to it.
 #[must_use]
 pub fn needs_redis(profiles: &[String], delivers: bool) -> bool {
-    profiles.iter().all(|profile| profile == META_REDIS || (profile == ZAP && delivers))
+    let keeps = [META_REDIS, EXPRESS_PG, EXPRESS_PG_PROSE];
+    profiles.iter().all(|profile| keeps.contains(&profile.as_str()) || (profile == ZAP && delivers))
 }
 
 /// Whether this profile counts what it does (M1): the reference gateway does, whatever its policy.
@@ -80,7 +90,7 @@ pub(super) fn hosts(gateways: u32, redis: bool) -> Vec<String> {
 /// Every named point, and the placeholder where a scenario varies it.
 pub(super) fn points(placeholder: bool) -> Vec<&'static str> {
     let placeholder = placeholder.then_some(ANY_POINT);
-    let all = [onceproof_gateway::points::ALL, database::POINTS, subject::points::POINTS];
+    let all = [onceproof_gateway::points::ALL, database::POINTS, subject::points::POINTS, express_pg::POINTS];
     all.into_iter().flatten().copied().chain(placeholder).collect()
 }
 

@@ -47,6 +47,17 @@ impl Company {
         let redis = scenario.needs_redis().then(|| redis::HOST.to_owned());
         others.into_iter().chain(redis).chain(gateways).collect()
     }
+
+    /// The shared store, or what the subject has in its place.
+    fn database(&self, world: SharedWorld) -> BoxFuture<()> {
+        const BINDS: &str = "the database binds its port";
+        if let Some(database) = self.subject.database().cloned() {
+            return Box::pin(async move { database.serve(world).await.expect(BINDS) });
+        }
+        let store = self.store.clone();
+        store.start();
+        Box::pin(async move { database::serve(DATABASE.into(), world, store).await.expect(BINDS) })
+    }
 }
 
 impl Cast for Company {
@@ -61,15 +72,7 @@ impl Cast for Company {
                 let provider = self.provider.clone();
                 Box::pin(async move { provider.serve(world).await.expect("the provider binds its port") })
             }
-            DATABASE => {
-                let store = self.store.clone();
-                store.start();
-                Box::pin(async move {
-                    database::serve(DATABASE.into(), world, store)
-                        .await
-                        .expect("the database binds its port");
-                })
-            }
+            DATABASE => self.database(world),
             redis::HOST => {
                 let redis = self.redis.clone();
                 Box::pin(async move { redis.serve(world).await.expect("Redis binds its port") })
@@ -80,7 +83,10 @@ impl Cast for Company {
 
     fn change(&self, change: &Change) {
         match change {
-            Change::LoseCommits(commits) => self.store.lose_commits(*commits),
+            Change::LoseCommits(commits) => match self.subject.database() {
+                Some(database) => database.lose_commits(*commits),
+                None => self.store.lose_commits(*commits),
+            },
             Change::Redis(loss) => self.redis.lose(loss),
             Change::Upgrade { host, policy } => self.subject.upgrade(host, policy),
         }

@@ -2,7 +2,7 @@
 
 use onceproof_gateway::world::{BoxFuture, SharedWorld};
 
-use crate::history::Event;
+use crate::{history::Event, sim::actors::postgres::Postgres};
 
 /// A system whose keys are said to act once: what runs on the hosts `gateway-1` and on.
 pub trait Subject: Send + Sync + 'static {
@@ -11,6 +11,11 @@ pub trait Subject: Send + Sync + 'static {
 
     /// From its next start on, the process on `host` runs with these policy fields: another release.
     fn upgrade(&self, host: &str, policy: &toml::Table);
+
+    /// What runs on the host `database`, if it brings a database of its own in place of the shared store.
+    fn database(&self) -> Option<&Postgres> {
+        None
+    }
 
     /// Its records as they stand at `now_ms` after the run began, as [`Event::Record`]s.
     fn records(&self, now_ms: u64) -> Vec<Event>;

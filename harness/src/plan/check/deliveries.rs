@@ -118,7 +118,7 @@ fn shape(file: &File<'_>, place: &Place, deliver: &Deliver) -> Result<(), PlanEr
     if is_batch && !deliver.scheme.takes_batches() {
         return Err(file
             .mistaken_key(&place.key("items"), "this scheme's envelope holds one event")
-            .help("a batch has the scheme `meta` or `x-signature`"));
+            .help("a batch has the scheme `meta`"));
     }
     let beside = [
         ("from", deliver.from.is_some()),

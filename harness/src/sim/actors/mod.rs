@@ -2,6 +2,7 @@
 
 pub mod database;
 mod pool;
+pub mod postgres;
 pub mod producer;
 pub mod redis;
 pub mod whatsapp;

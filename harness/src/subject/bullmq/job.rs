@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::subject::redis_client::Reply;
+use crate::subject::resp::Reply;
 
 /// A job in a worker's hands, or one that has failed.
 #[derive(Debug, Clone)]

@@ -14,7 +14,10 @@ use super::{
 };
 use crate::{
     sim::actors::redis::scripts_of_bullmq as scripts,
-    subject::redis_client::{Client, RedisError, Reply},
+    subject::{
+        redis_client::{Client, RedisError},
+        resp::Reply,
+    },
 };
 
 /// How long a job is its worker's without a word from it.

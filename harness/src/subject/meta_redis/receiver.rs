@@ -9,19 +9,16 @@ use axum::{
     http::{HeaderMap, StatusCode},
     routing::post,
 };
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use onceproof_gateway::{points, world::SharedWorld};
 use serde_json::Value;
-use sha2::Sha256;
 use tokio::sync::oneshot;
 
-use crate::{
-    sim::actors::whatsapp::META_SECRET,
-    subject::{
-        bullmq::Queue,
-        points::AFTER_SET_NX,
-        redis_client::{Client, RedisError, Reply},
-    },
+use crate::subject::{
+    bullmq::Queue,
+    hmac::is_hmac_of,
+    points::AFTER_SET_NX,
+    redis_client::{Client, RedisError},
+    resp::Reply,
 };
 
 /// How long an id is known: a day, though its sender goes on for a week (W1).
@@ -65,19 +62,8 @@ async fn receive(State(receiver): State<Arc<Receiver>>, headers: HeaderMap, body
 /// Over the raw bytes, in constant time.
 fn is_authentic(headers: &HeaderMap, body: &[u8]) -> bool {
     let header = headers.get("x-hub-signature-256").and_then(|value| value.to_str().ok());
-    let Some(signature) = header.and_then(|header| header.strip_prefix("sha256=")).and_then(bytes) else {
-        return false;
-    };
-    let mut mac =
-        Hmac::<Sha256>::new_from_slice(META_SECRET.as_bytes()).expect("a secret of any length will do");
-    mac.update(body);
-    mac.verify_slice(&signature).is_ok()
-}
-
-/// What is written in hexadecimal digits.
-fn bytes(hex: &str) -> Option<Vec<u8>> {
-    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    hex.len().is_multiple_of(2).then(|| hex.as_bytes().chunks(2).map(pair).collect())?
+    let signature = header.and_then(|header| header.strip_prefix("sha256="));
+    signature.is_some_and(|signature| is_hmac_of(signature, body))
 }
 
 impl Receiver {

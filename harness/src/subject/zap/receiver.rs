@@ -15,7 +15,8 @@ use crate::{
     subject::{
         bullmq::{Queue, QueueError},
         points::AFTER_SET_NX,
-        redis_client::{Client, Reply},
+        redis_client::Client,
+        resp::Reply,
     },
 };
 

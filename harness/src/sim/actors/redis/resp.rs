@@ -156,7 +156,11 @@ impl Reply {
     pub fn strings(&self) -> Vec<String> {
         match self {
             Self::Bytes(bytes) => vec![String::from_utf8_lossy(bytes).into_owned()],
+            Self::Score(score) => vec![score_text(*score)],
             Self::Array(replies) => replies.iter().flat_map(Self::strings).collect(),
+            Self::Pairs(pairs) => {
+                pairs.iter().flat_map(|(one, other)| [one.strings(), other.strings()].concat()).collect()
+            }
             _ => Vec::new(),
         }
     }

@@ -38,12 +38,18 @@ struct Shared {
     world: Mutex<Option<Weak<dyn World>>>,
     /// Counts the masters. A connection ends with the one that it was made to.
     masters: watch::Sender<u64>,
+    /// Counts the commands.
+    asked: watch::Sender<u64>,
 }
 
 impl Default for Redis {
     fn default() -> Self {
-        let shared =
-            Shared { memory: Mutex::default(), world: Mutex::new(None), masters: watch::Sender::new(1) };
+        let shared = Shared {
+            memory: Mutex::default(),
+            world: Mutex::new(None),
+            masters: watch::Sender::new(1),
+            asked: watch::Sender::new(0),
+        };
         Self { shared: Arc::new(shared) }
     }
 }
@@ -108,6 +114,12 @@ impl Redis {
         reply.strings()
     }
 
+    /// Tells of every command that is answered: whoever polls in vain may leave it out, and look when there is news.
+    #[must_use]
+    pub fn asked(&self) -> watch::Receiver<u64> {
+        self.shared.asked.subscribe()
+    }
+
     /// Serves for ever on the host of `world`.
     ///
     /// # Errors
@@ -159,6 +171,7 @@ impl Redis {
                 Ok(Some(command)) => {
                     let now = self.now();
                     session.answer(&mut self.memory(), now, command).encode(session.protocol, &mut replies);
+                    self.shared.asked.send_modify(|asked| *asked += 1);
                 }
                 Err(error) => {
                     Reply::Error(error.0).encode(session.protocol, &mut replies);

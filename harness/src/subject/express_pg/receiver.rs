@@ -1,0 +1,97 @@
+//! The webhook: verify, take the processing key, process, and only then 200.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
+use onceproof_gateway::{points, world::SharedWorld};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use super::{
+    failure::Failure, keys::Keys, points::AFTER_RELEASE, reading::Reading, retry_queue::RetryQueue,
+    signature::is_authentic, webhook::Webhook,
+};
+use crate::subject::points::AFTER_SET_NX;
+
+/// The longest body that the parser takes. The middleware does not look at its error, and what comes after it fails on a
+/// body that is not there.
+const LONGEST: usize = 100 * 1024;
+
+/// What a request needs.
+pub struct Receiver {
+    /// The host.
+    pub world: SharedWorld,
+    /// The processing keys.
+    pub keys: Arc<Keys>,
+    /// What is done with a webhook.
+    pub reading: Arc<dyn Reading>,
+    /// Where what fails goes.
+    pub queue: Arc<RetryQueue>,
+}
+
+/// Its routes.
+pub fn router(receiver: Receiver) -> Router {
+    Router::new().route("/webhooks/{provider}", post(receive)).with_state(Arc::new(receiver))
+}
+
+/// A handler goes on when its caller has gone, as one in Node does. What it throws is a 500.
+async fn receive(State(receiver): State<Arc<Receiver>>, headers: HeaderMap, body: Bytes) -> StatusCode {
+    if body.len() > LONGEST {
+        return StatusCode::INTERNAL_SERVER_ERROR;
+    }
+    if !is_authentic(&headers, &body) {
+        return StatusCode::BAD_REQUEST;
+    }
+    let Ok(event) = serde_json::from_slice::<Value>(&body) else {
+        return StatusCode::INTERNAL_SERVER_ERROR;
+    };
+    let Some(webhook) = Webhook::of(event) else {
+        return StatusCode::BAD_REQUEST;
+    };
+    let (done, outcome) = oneshot::channel();
+    let world = receiver.world.clone();
+    world.spawn(Box::pin(async move {
+        // Whoever has gone hears nothing.
+        let _ = done.send(receiver.handle(&webhook).await);
+    }));
+    match outcome.await {
+        Ok(Ok(status)) => status,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    }
+}
+
+impl Receiver {
+    async fn handle(&self, webhook: &Webhook) -> Result<StatusCode, Failure> {
+        self.world.reach(points::BEFORE_RECEIVE).await;
+        if !self.keys.claim(&webhook.id).await? {
+            // Whoever has it may be in the middle, or dead (W6).
+            return Ok(StatusCode::OK);
+        }
+        self.world.reach(AFTER_SET_NX).await;
+        match self.reading.process(webhook.clone()).await {
+            Ok(()) => {
+                self.world.reach(points::AFTER_RECEIVE).await;
+                self.world.reach(points::BEFORE_ACK).await;
+                Ok(StatusCode::OK)
+            }
+            Err(why) => {
+                self.fail(webhook, &why).await?;
+                Ok(StatusCode::INTERNAL_SERVER_ERROR)
+            }
+        }
+    }
+
+    /// The same for every error, also for that of a COMMIT which may have landed (W9).
+    async fn fail(&self, webhook: &Webhook, why: &Failure) -> Result<(), Failure> {
+        self.world.reach(points::BEFORE_FAIL).await;
+        self.keys.release(&webhook.id).await?;
+        self.world.reach(AFTER_RELEASE).await;
+        self.queue.enqueue(webhook, 1, why).await
+    }
+}
