@@ -41,7 +41,7 @@ impl Cell {
 
 /// A workload that nothing hurts.
 pub(super) fn bare(workload: Workload, profile: &str, ability: Ability, seed: u64) -> Plan {
-    let mut scenario = workload.scenario().clone();
+    let mut scenario = workload.scenario_for(profile);
     scenario.expect = Expectations::default();
     scenario.world.profiles = vec![profile.into()];
     scenario.world.abilities = vec![ability];

@@ -23,11 +23,10 @@ pub fn cells(profiles: &[&str], blind: bool, seed: u64, engine: &dyn Engine) -> 
     let mut cells = Vec::new();
     for profile in profiles {
         for workload in Workload::ALL {
-            let world = &workload.scenario().world;
-            if !world.profiles.iter().any(|known| known == profile) {
+            if !workload.profiles().any(|known| known == *profile) {
                 continue;
             }
-            for ability in &world.abilities {
+            for ability in &workload.scenario().world.abilities {
                 of(workload, profile, *ability, blind, seed, engine, &mut cells)?;
             }
         }

@@ -2,7 +2,10 @@
 
 use std::{fmt, sync::OnceLock};
 
-use crate::plan::Scenario;
+use crate::plan::{EXPRESS_PG, EXPRESS_PG_PROSE, Scenario, SignatureScheme};
+
+/// They look for the id of an event at the top, where Meta has none.
+const SIGNED_OTHERWISE: [&str; 2] = [EXPRESS_PG, EXPRESS_PG_PROSE];
 
 /// A small piece of work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,7 +38,26 @@ impl Workload {
         }
     }
 
-    /// Its story, which names the profiles that can play it.
+    /// The profiles that can play it.
+    pub fn profiles(self) -> impl Iterator<Item = &'static str> {
+        let signed_otherwise = (self == Self::Webhook).then_some(SIGNED_OTHERWISE);
+        let named = self.scenario().world.profiles.iter().map(String::as_str);
+        named.chain(signed_otherwise.into_iter().flatten())
+    }
+
+    /// Its story as this profile can read it.
+    #[must_use]
+    pub fn scenario_for(self, profile: &str) -> Scenario {
+        let mut scenario = self.scenario().clone();
+        if SIGNED_OTHERWISE.contains(&profile) {
+            for deliver in scenario.steps.iter_mut().filter_map(|step| step.deliver.as_mut()) {
+                deliver.scheme = SignatureScheme::XSignature;
+            }
+        }
+        scenario
+    }
+
+    /// Its story.
     ///
     /// # Panics
     /// Never: each is read in a test.

@@ -68,7 +68,7 @@ fn glyphs(row: &[(&Cell, &Played)], hurt: Hurt) -> String {
 
 /// The bad cells: one line for all that share place, hurt and fate.
 fn bad(text: &mut String, of: &[(&Cell, &Played)], again: Again) {
-    let mut groups: BTreeMap<(Workload, String, Hurt, Fate), (usize, &Cell, &Played)> = BTreeMap::new();
+    let mut groups: BTreeMap<_, (usize, &Cell, &Played)> = BTreeMap::new();
     for (cell, played) in of.iter().filter(|(_, played)| played.fate.is_bad()) {
         let key = (cell.workload, cell.place.kind(), cell.hurt, played.fate);
         groups.entry(key).or_insert((0, cell, played)).0 += 1;
