@@ -18,6 +18,7 @@ use crate::{
     hint::SharedHint,
     http::Problem,
     ledger::Ledger,
+    metrics::Metrics,
     points,
     policy::{Policy, as_ms},
     provider::Ability,
@@ -32,14 +33,21 @@ pub(crate) struct Receiver {
     ledger: Ledger,
     policy: Arc<Policy>,
     hint: SharedHint,
+    metrics: Metrics,
     endpoints: Arc<BTreeMap<String, Endpoint>>,
 }
 
 impl Receiver {
-    pub(crate) fn new(world: SharedWorld, ledger: Ledger, policy: Arc<Policy>, inbound: Inbound) -> Self {
+    pub(crate) fn new(
+        world: SharedWorld,
+        ledger: Ledger,
+        policy: Arc<Policy>,
+        metrics: Metrics,
+        inbound: Inbound,
+    ) -> Self {
         let endpoints = inbound.endpoints.into_iter();
         let endpoints = endpoints.map(|endpoint| (endpoint.provider.clone(), endpoint)).collect();
-        Self { world, ledger, policy, hint: inbound.hint, endpoints: Arc::new(endpoints) }
+        Self { world, ledger, policy, hint: inbound.hint, metrics, endpoints: Arc::new(endpoints) }
     }
 
     pub(super) fn endpoint(&self, provider: &str) -> Result<&Endpoint, Problem> {
@@ -79,6 +87,7 @@ impl Receiver {
     async fn own(&self, items: Vec<Item>, hint_key: String) -> Result<Value, Problem> {
         let patience = self.policy.hint_timeout;
         if within(&*self.world, patience, self.hint.seen(&hint_key)).await == Some(true) {
+            self.metrics.received(0, u32::try_from(items.len()).unwrap_or(u32::MAX), 0);
             return Ok(json!({ "status": "known" }));
         }
         self.world.reach(points::BEFORE_RECEIVE).await;
@@ -86,6 +95,7 @@ impl Receiver {
         let Reply::Event(EventReply::Received { new, known, dead }) = reply else {
             return Err(not_owned(format!("unexpected reply {reply:?}")));
         };
+        self.metrics.received(new, known, dead);
         self.world.reach(points::AFTER_RECEIVE).await;
         let _ = within(&*self.world, patience, self.hint.mark(&hint_key, self.policy.hint_ttl)).await;
         self.world.reach(points::BEFORE_ACK).await;

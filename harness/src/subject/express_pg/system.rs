@@ -94,4 +94,9 @@ impl Subject for ExpressPg {
         let op = |payload: &str| self.stage.operation(payload).into();
         letters.map(|letter| Event::DeadLetter { op: op(&letter.payload), why: letter.error }).collect()
     }
+
+    /// It counts nothing.
+    fn metrics(&self, _now_ms: u64) -> Vec<Event> {
+        Vec::new()
+    }
 }

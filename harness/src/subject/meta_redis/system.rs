@@ -64,6 +64,11 @@ impl Subject for MetaRedis {
         let letters = ids.iter().flat_map(|id| self.redis.look(&["HGET", &format!("{queue}:{id}"), "data"]));
         letters.map(|letter| self.dead_letter(&letter)).collect()
     }
+
+    /// It counts nothing.
+    fn metrics(&self, _now_ms: u64) -> Vec<Event> {
+        Vec::new()
+    }
 }
 
 impl MetaRedis {

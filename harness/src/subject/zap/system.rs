@@ -62,4 +62,8 @@ impl Subject for Zap {
     fn records(&self, now_ms: u64) -> Vec<Event> {
         self.gateway.records(now_ms)
     }
+
+    fn metrics(&self, now_ms: u64) -> Vec<Event> {
+        self.gateway.metrics(now_ms)
+    }
 }
