@@ -6,7 +6,6 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tokio::sync::oneshot;
 
 use super::{
     Endpoint, Inbound, Scheme, Subscriber,
@@ -23,7 +22,7 @@ use crate::{
     policy::{Policy, as_ms},
     provider::Ability,
     store::{EventReply, Item, Reply},
-    world::{SharedWorld, within},
+    world::{SharedWorld, to_the_end, within},
 };
 
 /// Owns what comes in.
@@ -69,16 +68,12 @@ impl Receiver {
         }
         let items = read(endpoint, headers, body, self.ledger.ability() == Ability::Echoing)?;
         let hint_key = hint_key(endpoint, body);
-        let (answer, answered) = oneshot::channel();
         let receiver = self.clone();
         // In a task of its own: a sender that hangs up, or that is answered 503, does not take back what was asked.
-        self.world.spawn(Box::pin(async move {
-            // Whoever no longer listens hears it at the next delivery.
-            let _ = answer.send(receiver.own(items, hint_key).await);
-        }));
-        match within(&*self.world, self.policy.webhook_patience, answered).await {
-            Some(Ok(answer)) => answer,
-            Some(Err(_)) | None => Err(not_owned("the store did not confirm in time")),
+        let owned = to_the_end(&*self.world, async move { receiver.own(items, hint_key).await });
+        match within(&*self.world, self.policy.webhook_patience, owned).await {
+            Some(Some(answer)) => answer,
+            Some(None) | None => Err(not_owned("the store did not confirm in time")),
         }
     }
 
