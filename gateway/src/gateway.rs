@@ -9,6 +9,7 @@ use crate::{
     http::{Access, Api, Forms, Front, Instance, Site, serve_site, serve_until},
     inbound::{Inbound, Receiver},
     ledger::{Alarms, Ledger},
+    metrics::{Metrics, Surveyor},
     policy::Policy,
     provider::{ProviderConfig, WhatsApp},
     send::{Protocol, Wakeups},
@@ -39,6 +40,8 @@ pub struct GatewayConfig {
     pub inbound: Option<Inbound>,
     /// What stands before its routes.
     pub front: Option<Front>,
+    /// Where it counts what it does (M1).
+    pub metrics: Metrics,
     /// Its port; 0 takes a free one.
     pub port: u16,
 }
@@ -81,7 +84,7 @@ pub async fn run_until(
     stop: watch::Receiver<bool>,
 ) -> io::Result<()> {
     let shutdown = Shutdown::new(&world, stop.clone(), config.policy.drain);
-    let parts = assemble(world.clone(), store, config.policy, config.provider);
+    let parts = assemble(world.clone(), store, config.policy, config.provider, config.metrics);
     let working = watch::Sender::new(());
     let (until, at_work) = (shutdown.clone(), working.subscribe());
     world.spawn(Box::pin(async move {
@@ -104,9 +107,11 @@ pub async fn run_until(
         }));
     }
     let receiver = config.inbound.map(|inbound| {
-        Receiver::new(world.clone(), protocol.ledger.clone(), protocol.policy.clone(), inbound)
+        let metrics = protocol.metrics.clone();
+        Receiver::new(world.clone(), protocol.ledger.clone(), protocol.policy.clone(), metrics, inbound)
     });
     let api = Api {
+        surveyor: Surveyor::new(world.clone(), protocol.ledger.clone()),
         protocol,
         access: Access::new(config.instances, config.account_token, config.admin_token),
         forms: Forms::new(config.spool),
@@ -139,6 +144,7 @@ pub(crate) fn assemble(
     store: Arc<dyn Store>,
     policy: Policy,
     provider: ProviderConfig,
+    metrics: Metrics,
 ) -> Parts {
     let policy = Arc::new(policy);
     let alarms = Alarms::default();
@@ -151,8 +157,9 @@ pub(crate) fn assemble(
         policy: policy.clone(),
         provider: provider.clone(),
         wakeups: wakeups.clone(),
+        metrics: metrics.clone(),
         alarm: alarms.sweep,
     };
-    let protocol = Protocol { world, ledger, policy, provider, wakeups };
+    let protocol = Protocol { world, ledger, policy, provider, wakeups, metrics };
     Parts { protocol, sweeper, work_alarm: alarms.work }
 }

@@ -249,6 +249,12 @@ impl Ledger {
         self.execute(Command::ListUnknown { now_ms: self.world.clock_ms(), skew_ms, limit }).await
     }
 
+    /// Each count ends at `limit`.
+    pub(crate) async fn census(&self, limit: u32) -> Result<Reply, StoreError> {
+        let skew_ms = as_ms(self.policy.skew);
+        self.execute(Command::Census { now_ms: self.world.clock_ms(), skew_ms, limit }).await
+    }
+
     pub(crate) fn ability(&self) -> Ability {
         self.ability
     }

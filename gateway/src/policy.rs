@@ -133,6 +133,10 @@ pub struct Policy {
     /// with it (M3).
     #[serde(deserialize_with = "period")]
     pub sender_window: Duration,
+    /// How long after its receipt an event may still wait for its work, or its effect for its send, with all attempts (W7).
+    /// No worker reads it; [`Policy::check`] compares what is remembered with it (M3).
+    #[serde(deserialize_with = "period")]
+    pub queue_delay: Duration,
     /// How old a dead letter may be that is redriven (W8).
     #[serde(deserialize_with = "period")]
     pub redrive_window: Duration,
@@ -259,6 +263,7 @@ impl Policy {
             &mut scaled.signature_tolerance,
             &mut scaled.inbox_kept,
             &mut scaled.sender_window,
+            &mut scaled.queue_delay,
             &mut scaled.redrive_window,
             &mut scaled.hint_ttl,
             &mut scaled.hint_timeout,

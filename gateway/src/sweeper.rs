@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::{
     alarm::Alarm,
     ledger::Ledger,
+    metrics::{Metrics, Retried},
     policy::Policy,
     provider::{Ability, WhatsApp},
     send::{Wakeups, report_orphan, sent},
@@ -36,6 +37,7 @@ pub(crate) struct Sweeper {
     pub(crate) policy: Arc<Policy>,
     pub(crate) provider: Arc<WhatsApp>,
     pub(crate) wakeups: Arc<Wakeups>,
+    pub(crate) metrics: Metrics,
     pub(crate) alarm: Arc<Alarm>,
 }
 
@@ -106,7 +108,12 @@ impl Sweeper {
             Ability::Echoing | Ability::Opaque => self.begin_ask(None).await?,
             Ability::Queryable => self.begin_query().await?,
         };
-        Ok(asked.map(|asked| self.spawn(asked, permit)).is_some())
+        let Some(asked) = asked else {
+            return Ok(false);
+        };
+        self.metrics.retried(Retried::Ask);
+        self.spawn(asked, permit);
+        Ok(true)
     }
 
     fn spawn(&self, asked: BoxFuture<()>, permit: OwnedSemaphorePermit) {

@@ -6,7 +6,10 @@
 
 use std::{future::Future, io, pin::Pin, sync::Arc, time::Duration};
 
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::oneshot,
+};
 
 /// A boxed future that owns what it needs.
 pub type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send + 'static>>;
@@ -66,4 +69,17 @@ pub async fn within<F: Future>(world: &dyn World, limit: Duration, future: F) ->
         output = future => Some(output),
         () = patience => None,
     }
+}
+
+/// `task`, which goes on to its end on this host when whoever waits for it no longer does. `None` where it was cut off.
+pub async fn to_the_end<T: Send + 'static>(
+    world: &dyn World,
+    task: impl Future<Output = T> + Send + 'static,
+) -> Option<T> {
+    let (done, result) = oneshot::channel();
+    world.spawn(Box::pin(async move {
+        // Whoever has gone hears nothing.
+        let _ = done.send(task.await);
+    }));
+    result.await.ok()
 }

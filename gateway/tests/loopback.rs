@@ -12,6 +12,7 @@ use axum::{Router, body::Bytes, extract::State, routing::post};
 use onceproof_gateway::{
     gateway::{GatewayConfig, run_on},
     http::{Instance, serve_on},
+    metrics::Metrics,
     policy::Policy,
     provider::{Ability, ProviderConfig},
     real::TokioWorld,
@@ -81,6 +82,7 @@ impl House {
             admin_token: Some("operator".into()),
             front: None,
             inbound: None,
+            metrics: Metrics::new(),
             port: 0,
         };
         let listener = world.listen(config.port).await.unwrap();

@@ -17,6 +17,7 @@ use axum::{
 use onceproof_gateway::{
     gateway::{GatewayConfig, run_on},
     http::{Instance, serve_on},
+    metrics::Metrics,
     policy::Policy,
     provider::{Ability, ProviderConfig},
     real::TokioWorld,
@@ -87,6 +88,7 @@ impl House {
             admin_token: None,
             front: None,
             inbound: None,
+            metrics: Metrics::new(),
             port: 0,
         };
         let listener = world.listen(0).await.unwrap();

@@ -24,9 +24,14 @@ struct Process {
 
 impl Process {
     fn start(arguments: &[&str]) -> Self {
+        Self::start_saying(arguments, Stdio::inherit())
+    }
+
+    /// The same, whose words to people go there.
+    fn start_saying(arguments: &[&str], said: Stdio) -> Self {
         let mut command = Command::new(BINARY);
-        let mut child =
-            command.args(arguments).env("LOJA_1_TOKEN", "s3cret").stdout(Stdio::piped()).spawn().unwrap();
+        let command = command.args(arguments).env("LOJA_1_TOKEN", "s3cret");
+        let mut child = command.stdout(Stdio::piped()).stderr(said).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let listening = lines.next().unwrap().unwrap();
         let port = listening.strip_prefix("listening on http://127.0.0.1:").unwrap();
@@ -240,6 +245,46 @@ async fn a_large_upload_is_never_in_memory() {
     assert!(grown < 8 * 1024, "an upload of 60 MB took {grown} KiB");
 }
 
+#[tokio::test]
+async fn a_horizon_that_is_too_short_is_told_before_it_runs() {
+    let started = |policy: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("g.toml");
+        let text = format!(
+            "listen = \"127.0.0.1:0\"\nstore = \"keys.db\"\n{policy}\n\
+             [provider]\nhost = \"127.0.0.1\"\nport = 1\nability = \"keyed\"\n"
+        );
+        std::fs::write(&file, text).unwrap();
+        let said = std::fs::File::create(folder.path().join("said")).unwrap();
+        let mut gateway = Process::start_saying(&["serve", "--config", file.to_str().unwrap()], said.into());
+        assert_eq!(gateway.terminate(), Some(0));
+        std::fs::read_to_string(folder.path().join("said")).unwrap()
+    };
+    assert_eq!(started(""), "", "strict keeps what it promises");
+    let said = started("[policy]\ninbox_kept = \"5d\"\nqueue_delay = \"2h\"");
+    assert!(
+        said.starts_with("gives up: the id of an event is known for 5d, and the event may come or"),
+        "{said}"
+    );
+    assert!(said.contains("be redriven for 21d 2h 5s: after that it is a second event (M3, W1)\n"), "{said}");
+}
+
+#[tokio::test]
+async fn a_watcher_needs_no_token_and_sees_what_was_done() {
+    let house = House::build(0);
+    house.send("k", HELLO).await;
+    house.send("k", HELLO).await;
+    let get = async |path: &str| {
+        let url = format!("http://127.0.0.1:{}{path}", house.gateway.port);
+        house.client.get(url).send().await.unwrap().text().await.unwrap()
+    };
+    let metrics = get("/metrics").await;
+    assert!(metrics.contains("onceproof_replays_total{asker=\"producer\"} 1\n"), "{metrics}");
+    assert!(metrics.contains("onceproof_store_up 1\n"), "{metrics}");
+    let health: Value = serde_json::from_str(&get("/health").await).unwrap();
+    assert_eq!((&health["status"], &health["store"]), (&"ok".into(), &"up".into()));
+}
+
 #[test]
 fn check_config_says_what_is_given_up_and_where_a_mistake_is() {
     let folder = tempfile::tempdir().unwrap();
@@ -264,6 +309,7 @@ fn check_config_says_what_is_given_up_and_where_a_mistake_is() {
                    scheme = \"hub\"\nsecret = \"s\"\ninstance = \"a\"";
     let (_, said, _) = check(webhook);
     assert!(said.contains("promises: a webhook is answered with 200 only when"), "{said}");
+    assert!(said.contains("promises: an id is known for longer than its event may come or"), "{said}");
     let (_, said, _) = check(&format!("profile = \"zap\"\n{webhook}"));
     assert!(said.contains("gives up: a restart forgets events"), "{said}");
     let (code, _, refused) = check("[policy]\nlease = \"12s\"");

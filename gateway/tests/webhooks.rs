@@ -11,6 +11,7 @@ use onceproof_gateway::{
     gateway::{GatewayConfig, run_on},
     http::{Instance, serve_on},
     inbound::{Endpoint, Inbound, Scheme, Subscriber},
+    metrics::Metrics,
     policy::Policy,
     provider::{Ability, ProviderConfig},
     real::TokioWorld,
@@ -90,6 +91,7 @@ impl House {
                 endpoint("stripe", Scheme::Stripe),
                 endpoint("standard", Scheme::StandardWebhooks),
             ])),
+            metrics: Metrics::new(),
             port: 0,
         };
         let listener = world.listen(0).await.unwrap();

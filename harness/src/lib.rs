@@ -15,6 +15,7 @@ pub mod mutants;
 pub mod plan;
 pub mod report;
 pub mod run;
+pub mod signals;
 pub mod sim;
 pub mod subject;
 pub mod verdict;

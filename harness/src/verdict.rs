@@ -3,13 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use onceproof_gateway::store::{Slot, State};
+use onceproof_gateway::{
+    signals::{Level, Reading},
+    store::{Slot, State},
+};
 use serde::Serialize;
 
 use crate::exit;
 use crate::history::{Event, History};
 use crate::invariants::{self, Kind, Ruling};
 use crate::plan::Expectation;
+use crate::signals;
 
 /// Where the answers to a redrive by a filter stand, which is of no one operation.
 pub const DEAD_LETTERS: &str = "dead-letters";
@@ -46,6 +50,10 @@ pub struct Verdict {
     pub dead: BTreeMap<String, String>,
     /// Faults of the plan that never struck.
     pub idle_faults: Vec<u32>,
+    /// What was counted (M1), over all gateways and stores; `None` where nobody counts.
+    pub metrics: Option<BTreeMap<String, u64>>,
+    /// What a watcher would have been told (M2).
+    pub signals: Vec<Reading>,
     /// Whether any effect, any answer, any claim or any order was observed.
     pub observed: bool,
 }
@@ -92,6 +100,8 @@ pub fn judge(history: &History) -> Verdict {
         answers: answers(history),
         dead: dead(history),
         idle_faults: idle_faults(history),
+        metrics: metrics(history),
+        signals: signals::readings(history),
         observed: history.entries.iter().any(|entry| {
             let granted = matches!(entry.event, Event::Store { granted: Some(_), .. });
             granted
@@ -193,6 +203,19 @@ fn dead(history: &History) -> BTreeMap<String, String> {
     letters.collect()
 }
 
+fn metrics(history: &History) -> Option<BTreeMap<String, u64>> {
+    let mut metrics: Option<BTreeMap<String, u64>> = None;
+    for entry in &history.entries {
+        if let Event::Metrics { values, .. } = &entry.event {
+            let all = metrics.get_or_insert_default();
+            for (name, value) in values {
+                *all.entry(name.clone()).or_default() += value;
+            }
+        }
+    }
+    metrics
+}
+
 fn idle_faults(history: &History) -> Vec<u32> {
     let mut idle = Vec::new();
     for entry in &history.entries {
@@ -268,6 +291,10 @@ impl Verdict {
             differences.extend(self.other_dead(dead));
         }
         differences.extend(expected.unknown.and_then(|unknown| self.other_unknown(unknown)));
+        for (name, value) in expected.metrics.iter().flatten() {
+            differences.extend(self.other_metric(name, *value));
+        }
+        differences.extend(expected.signals.as_ref().and_then(|signals| self.other_signals(signals)));
         differences
     }
 
@@ -327,6 +354,30 @@ impl Verdict {
             }
         }
         differences
+    }
+
+    /// The signals that are raised, in words.
+    pub fn raised(&self) -> impl Iterator<Item = &Reading> {
+        self.signals.iter().filter(|reading| reading.level == Level::Raised)
+    }
+
+    fn other_metric(&self, name: &str, expected: u64) -> Option<String> {
+        let Some(metrics) = &self.metrics else {
+            return Some(format!("expected {name} to be {expected}, and nobody counts"));
+        };
+        let found = metrics.get(name).copied().unwrap_or(0);
+        (found != expected).then(|| format!("expected {name} to be {expected}, found {found}"))
+    }
+
+    fn other_signals(&self, expected: &[String]) -> Option<String> {
+        let found: BTreeSet<&str> = self.raised().map(|reading| reading.signal.name()).collect();
+        let expected: BTreeSet<&str> = expected.iter().map(String::as_str).collect();
+        let list = |signals: &BTreeSet<&str>| match signals.is_empty() {
+            true => "no signal".to_owned(),
+            false => signals.iter().copied().collect::<Vec<_>>().join(", "),
+        };
+        (found != expected)
+            .then(|| format!("expected {} to be raised, found {}", list(&expected), list(&found)))
     }
 
     fn other_unknown(&self, expected: u32) -> Option<String> {
@@ -548,6 +599,33 @@ mod tests {
                 format!("expected the dead letter of c to say none, found \"{why}\""),
             ]
         );
+    }
+
+    #[test]
+    fn metrics_and_signals_are_compared_where_they_are_said() {
+        let counted =
+            |of: &str, value| Build::new().effect("a", "m1").effect("a", "m2").metrics(of, "x", value);
+        let verdict = judge(&counted("gateway-1", 1).metrics("gateway-2", "x", 2).end().history());
+        let differences = |metrics: &[(&str, u64)], signals: Option<&[&str]>| {
+            let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value));
+            let signals = signals.map(|signals| signals.iter().map(|name| (*name).to_owned()).collect());
+            let expected =
+                Expectation { metrics: Some(metrics.collect()), signals, ..Expectation::default() };
+            verdict.differences(&expected)
+        };
+        assert_eq!(differences(&[("x", 3), ("y", 0)], Some(&["escaped-duplicates"])), Vec::<String>::new());
+        assert_eq!(differences(&[("x", 3)], None), Vec::<String>::new());
+        assert_eq!(
+            differences(&[("x", 1), ("y", 1)], Some(&[])),
+            [
+                "expected x to be 1, found 3",
+                "expected y to be 1, found 0",
+                "expected no signal to be raised, found escaped-duplicates",
+            ]
+        );
+        let expected = Expectation { metrics: Some([("x".into(), 0)].into()), ..Expectation::default() };
+        let uncounted = judge(&sent().end().history());
+        assert_eq!(uncounted.differences(&expected), ["expected x to be 0, and nobody counts"]);
     }
 
     /// Two calls that overlap, the second of which is answered first; then everything else that can be answered.

@@ -205,6 +205,9 @@ fn json_holds_what_a_program_needs() {
     assert_eq!((&zap["as_expected"], &zap["effects"]["cart-7"]), (&true.into(), &2.into()));
     assert!(zap["because"].as_str().expect("a reason").starts_with("S10: "));
     assert_eq!(zap["digest"].as_str().expect("a digest").len(), 64);
+    let signal = &zap["signals"][1];
+    assert_eq!((&signal["signal"], &signal["level"]), (&"escaped-duplicates".into(), &"raised".into()));
+    assert_eq!(zap["metrics"]["onceproof_sends_total"], 1);
     let once = &zap["broken"][0];
     assert_eq!(
         (&once["name"], &once["kind"], &once["ruling"]),
@@ -237,6 +240,8 @@ fn what_run_writes_can_be_replayed_and_checked() {
         ran.says(&format!("verdict {verdict}\n"));
         let ran = onceproof(&["check", text(&cell.join("history.ndjson"))]).exits(code);
         assert_eq!(ran.last_line(), format!("verdict {verdict}"));
+        let signal = "signal escaped-duplicates raised: ";
+        let _ = if code == 0 { ran.says_nothing_of(signal) } else { ran.says(signal) };
         assert!(read("timeline.txt").contains("FAULT 1 crashes gateway-1"));
         assert!(read("timeline.txt").contains("★ the message goes out"), "a legend");
     }

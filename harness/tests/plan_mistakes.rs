@@ -1,5 +1,6 @@
 //! Each mistake in a scenario file is shown in its line, and the help says what was meant.
 
+use onceproof::history::Ability;
 use onceproof::plan::{Plan, PlanError, Scenario};
 
 /// A good file, which each test spoils in one place.
@@ -749,6 +750,39 @@ fn expected_answers_that_cannot_be() {
     ];
     let good = GOOD.replace(effects, &format!("answers = {{ cart-7 = {all:?} }}"));
     Scenario::parse("x.toml", &good).expect("all of these can be met");
+}
+
+#[test]
+fn expected_metrics_and_signals_that_cannot_be() {
+    let effects = "effects = { cart-7 = 1 }";
+    let line = "metrics = { onceproof_replay_total = 1 }";
+    spoil(effects, line).underlines("onceproof_replay_total").says(
+        "unknown metric `onceproof_replay_total`",
+        line,
+        "did you mean `onceproof_replays_total`?",
+    );
+    let line = "metrics = { onceproof_job_attempts = 1 }";
+    spoil(effects, line).says(
+        "unknown metric `onceproof_job_attempts`",
+        line,
+        "`onceproof_job_attempts_sum`",
+    );
+    let line = "signals = [\"dead-letters\", \"dead-letter\"]";
+    spoil(effects, line).underlines("\"dead-letter\"").says(
+        "unknown signal `dead-letter`",
+        line,
+        "did you mean `dead-letters`?",
+    );
+    let without = "[expect.meta-redis]\nmetrics = { onceproof_replays_total = 1 }\n\n[expect.zap]";
+    let source = GOOD.replace("\"zap\"]", "\"zap\", \"meta-redis\"]");
+    let error = Scenario::parse("x.toml", &source.replace("[expect.zap]", without)).expect_err("no metrics");
+    assert_eq!(error.to_string(), "profile `meta-redis` has no metrics");
+    // What all are expected to count is not compared where nobody counts.
+    let good = source.replace(effects, &format!("{effects}\nmetrics = {{ onceproof_replays_total = 1 }}"));
+    let scenario = Scenario::parse("x.toml", &good).expect("a good file");
+    let metrics = |profile| scenario.expect.of(profile, Ability::Keyed).metrics;
+    assert_eq!(metrics("zap").map(|metrics| metrics.len()), Some(1));
+    assert_eq!(metrics("meta-redis"), None);
 }
 
 #[test]

@@ -46,6 +46,13 @@ impl Report {
         }
     }
 
+    /// What is given up, for whoever starts it all the same.
+    pub fn warn(&self) {
+        for loss in &self.gives_up {
+            eprintln!("gives up: {loss}");
+        }
+    }
+
     fn tell_outside(&mut self, config: &Config) {
         if !config.listen.ip().is_loopback() {
             let listen = config.listen;
@@ -73,11 +80,19 @@ impl Report {
             return;
         }
         match policy.answers {
-            Answers::Durable => self.promises.push(format!(
-                "a webhook is answered with 200 only when its events are on the disk, and an event's id acts once \
-                 for {} (W1, W6)",
-                plain(policy.inbox_kept)
-            )),
+            Answers::Durable => {
+                self.promises.push(format!(
+                    "a webhook is answered with 200 only when its events are on the disk, and an event's id acts once \
+                     for {} (W1, W6)",
+                    plain(policy.inbox_kept)
+                ));
+                if policy.inbox_kept >= policy.event_horizon() {
+                    self.promises.push(format!(
+                        "an id is known for longer than its event may come or be redriven, which is {} (M3)",
+                        plain(policy.event_horizon())
+                    ));
+                }
+            }
             Answers::Memory => {
                 let loss = "a restart forgets events that were answered with 200 (W6)";
                 self.gives_up.push(loss.into());

@@ -12,6 +12,7 @@ use onceproof_gateway::{
     gateway::GatewayConfig,
     http::Instance,
     inbound::{Endpoint, Inbound, Scheme, Subscriber},
+    metrics::Metrics,
     policy::{Policy, PolicyError},
     provider::{Ability, ProviderConfig},
     spool::Spool,
@@ -178,6 +179,7 @@ fn parse(text: &str, folder: &Path, environment: Environment<'_>) -> Result<Conf
             admin_token: token(file.admin_token, file.admin_token_env, environment)?,
             front: None,
             inbound: (!endpoints.is_empty()).then(|| Inbound::new(endpoints)),
+            metrics: Metrics::new(),
             port: file.listen.port(),
         },
     })

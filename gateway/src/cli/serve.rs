@@ -21,9 +21,12 @@ use super::{
     config::{Config, Redis},
 };
 
-/// Serves until SIGTERM or SIGINT. Prints the address, so that port 0 can be asked for.
+/// Serves until SIGTERM or SIGINT. Says on stderr what the configuration gives up (M3), and prints the address, so that
+/// port 0 can be asked for.
 pub fn serve(config: Config) -> Result<(), Failure> {
-    Report::of(&config).refuse()?;
+    let report = Report::of(&config);
+    report.refuse()?;
+    report.warn();
     let runtime = Runtime::new().map_err(running)?;
     let served = runtime.block_on(serve_on(config));
     // What is still running is as if the host had crashed, which the next life can deal with.

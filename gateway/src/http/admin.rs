@@ -23,6 +23,7 @@ use crate::{
     policy::as_ms,
     send::sent_by_word,
     store::{Reply, Slot, Sought, State as RecordState, StoreError, Unsettled, Whose},
+    world::to_the_end,
 };
 
 /// The most records that are listed at a time.
@@ -100,14 +101,14 @@ impl Api {
     async fn settle_by_word(&self, reference: &str, word: As) -> Result<Value, Problem> {
         let protocol = &self.protocol;
         let slot = self.slot_of(reference).await?;
-        let reply = match word {
-            As::Sent => {
-                let answer = sent_by_word(&slot, reference);
-                protocol.ledger.resolve_sent(&slot, reference, answer).await
+        let (ledger, of, named) = (protocol.ledger.clone(), slot.clone(), reference.to_owned());
+        let command = async move {
+            match word {
+                As::Sent => ledger.resolve_sent(&of, &named, sent_by_word(&of, &named)).await,
+                As::NotSent => ledger.resolve_not_sent(&of, &named).await,
             }
-            As::NotSent => protocol.ledger.resolve_not_sent(&slot, reference).await,
         };
-        match reply {
+        match written(self, command).await {
             Ok(Reply::Applied) => {
                 protocol.wakeups.settled(&slot);
                 let status = match word {
@@ -148,6 +149,15 @@ fn too_early(earliest_ms: i64, now_ms: i64) -> Problem {
     Problem::new(StatusCode::CONFLICT, "too-early", "a request for this message may still act")
         .with("earliest", date(earliest_ms))
         .retry_after(&seconds.to_string())
+}
+
+/// What an operator asks for is done to its end when the operator hangs up: the workers learn of it from the store's answer.
+async fn written(
+    api: &Api,
+    command: impl Future<Output = Result<Reply, StoreError>> + Send + 'static,
+) -> Result<Reply, StoreError> {
+    let cut_off = || Err(StoreError::Ambiguous("it was cut off".into()));
+    to_the_end(&*api.protocol.world, command).await.unwrap_or_else(cut_off)
 }
 
 fn store_failure(reply: Result<Reply, StoreError>) -> Problem {

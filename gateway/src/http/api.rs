@@ -9,6 +9,7 @@ use axum::{
     Extension, Router,
     body::{Body, Bytes, HttpBody},
     extract::{Path, Request, rejection::PathRejection},
+    middleware,
     routing::post,
 };
 use http::{HeaderMap, Response, StatusCode};
@@ -21,19 +22,21 @@ use super::{
     admin,
     content::{self, Content},
     form::Forms,
+    latency,
     route::Route,
-    status,
+    status, watch,
 };
 use crate::{
     inbound::{self, Receiver},
     key,
     message::{self, INSTANCES_SCOPE},
+    metrics::{Asker, Surveyor},
     send::{Protocol, SendRequest},
     store::Slot,
 };
 
 /// Both are the same (S1): the first is B's, the second D's.
-const PREFIXES: [&str; 2] = ["/v1", "/api"];
+pub(super) const PREFIXES: [&str; 2] = ["/v1", "/api"];
 
 /// What the routes share.
 pub(crate) struct Api {
@@ -42,6 +45,8 @@ pub(crate) struct Api {
     pub(crate) forms: Forms,
     /// Without one there are no webhooks.
     pub(crate) receiver: Option<Receiver>,
+    /// Asks the store how much there is.
+    pub(crate) surveyor: Surveyor,
 }
 
 /// The routes of one gateway. They are the same for every one and are made once: that is dear, and a simulation begins
@@ -80,7 +85,8 @@ where
 
 /// `POST {prefix}/instances/{id}/{route}` for each of the seven routes, and `POST {prefix}/instances`.
 fn routes() -> Router {
-    let mut router = Router::new().merge(status::routes()).merge(admin::routes()).merge(inbound::routes());
+    let mut router = Router::new().merge(status::routes()).merge(admin::routes()).merge(watch::routes());
+    router = router.merge(inbound::routes());
     for prefix in PREFIXES {
         for route in Route::ALL {
             let send =
@@ -89,7 +95,8 @@ fn routes() -> Router {
         }
         router = router.route(&format!("{prefix}/instances"), post(create));
     }
-    router.fallback(no_route).method_not_allowed_fallback(no_method)
+    let router = router.fallback(no_route).method_not_allowed_fallback(no_method);
+    router.layer(middleware::from_fn(latency::measure))
 }
 
 type InPath = Result<Path<String>, PathRejection>;
@@ -137,7 +144,7 @@ impl Api {
         let Content { value, file, fingerprint } = self.read_content(route, &head.headers, body).await?;
         let protocol = &self.protocol;
         let order = route.order(&phone_number_id, &value, file, protocol.policy.text_limit);
-        Ok(SendRequest { slot, fingerprint, order })
+        Ok(SendRequest { asker: Asker::Producer, slot, fingerprint, order })
     }
 
     /// S13: a step of its own, with a key of its own.
@@ -148,7 +155,8 @@ impl Api {
         let protocol = &self.protocol;
         let content = content::json(&*protocol.world, protocol.policy.body_limit, body).await?;
         let order = message::instance(&content.value);
-        Ok(SendRequest { slot, fingerprint: content.fingerprint, order })
+        let asker = Asker::Producer;
+        Ok(SendRequest { asker, slot, fingerprint: content.fingerprint, order })
     }
 
     /// The key in its scope. Only the header bears a key, never the query string (S3).

@@ -7,6 +7,7 @@ mod content;
 mod form;
 mod front;
 mod idle;
+mod latency;
 mod paced;
 mod problem;
 mod route;
@@ -14,6 +15,7 @@ mod serve;
 mod status;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 pub use access::Instance;
 pub use form::{CONCURRENT_FORMS, MAX_FORM};

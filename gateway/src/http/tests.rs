@@ -1,5 +1,7 @@
 //! Look-ups and the operator's routes, in paused time.
 
+mod watch;
+
 use std::{sync::Arc, time::Duration};
 
 use axum::body::Body;
@@ -12,6 +14,7 @@ use serde_json::{Value, json};
 use super::{Access, Api, Forms, Instance, REPLAY, Site};
 use crate::{
     gateway::{Parts, assemble},
+    metrics::{Metrics, Surveyor},
     policy::Policy,
     provider::{Ability, ProviderConfig},
     shutdown::Shutdown,
@@ -31,6 +34,8 @@ struct Told {
     status: StatusCode,
     headers: HeaderMap,
     body: Value,
+    /// The same, where it is no JSON.
+    text: String,
 }
 
 impl Told {
@@ -57,13 +62,14 @@ impl House {
         };
         let policy = Policy::profile("strict").unwrap();
         let Parts { protocol, sweeper, work_alarm: _ } =
-            assemble(world, Arc::new(FaultyStore::new(faults)), policy, config);
+            assemble(world.clone(), Arc::new(FaultyStore::new(faults)), policy, config, Metrics::new());
         tokio::spawn(sweeper.run(Shutdown::never()));
         let instances = ["loja-1", "loja-2"].map(|id| {
             let tokens = vec![format!("token of {id}")];
             Instance { id: id.into(), tokens, phone_number_id: "4711".into() }
         });
         let api = Api {
+            surveyor: Surveyor::new(world, protocol.ledger.clone()),
             protocol: Arc::new(protocol),
             access: Access::new(instances.into(), Some("account".into()), admin_token.map(str::to_owned)),
             forms: Forms::new(Spool::Memory),
@@ -92,6 +98,7 @@ impl House {
             status: head.status,
             headers: head.headers,
             body: serde_json::from_slice(&body).unwrap_or_default(),
+            text: String::from_utf8(body.into()).unwrap(),
         }
     }
 

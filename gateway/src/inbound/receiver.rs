@@ -6,7 +6,6 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tokio::sync::oneshot;
 
 use super::{
     Endpoint, Inbound, Scheme, Subscriber,
@@ -18,11 +17,12 @@ use crate::{
     hint::SharedHint,
     http::Problem,
     ledger::Ledger,
+    metrics::Metrics,
     points,
     policy::{Policy, as_ms},
     provider::Ability,
     store::{EventReply, Item, Reply},
-    world::{SharedWorld, within},
+    world::{SharedWorld, to_the_end, within},
 };
 
 /// Owns what comes in.
@@ -32,14 +32,21 @@ pub(crate) struct Receiver {
     ledger: Ledger,
     policy: Arc<Policy>,
     hint: SharedHint,
+    metrics: Metrics,
     endpoints: Arc<BTreeMap<String, Endpoint>>,
 }
 
 impl Receiver {
-    pub(crate) fn new(world: SharedWorld, ledger: Ledger, policy: Arc<Policy>, inbound: Inbound) -> Self {
+    pub(crate) fn new(
+        world: SharedWorld,
+        ledger: Ledger,
+        policy: Arc<Policy>,
+        metrics: Metrics,
+        inbound: Inbound,
+    ) -> Self {
         let endpoints = inbound.endpoints.into_iter();
         let endpoints = endpoints.map(|endpoint| (endpoint.provider.clone(), endpoint)).collect();
-        Self { world, ledger, policy, hint: inbound.hint, endpoints: Arc::new(endpoints) }
+        Self { world, ledger, policy, hint: inbound.hint, metrics, endpoints: Arc::new(endpoints) }
     }
 
     pub(super) fn endpoint(&self, provider: &str) -> Result<&Endpoint, Problem> {
@@ -61,16 +68,12 @@ impl Receiver {
         }
         let items = read(endpoint, headers, body, self.ledger.ability() == Ability::Echoing)?;
         let hint_key = hint_key(endpoint, body);
-        let (answer, answered) = oneshot::channel();
         let receiver = self.clone();
         // In a task of its own: a sender that hangs up, or that is answered 503, does not take back what was asked.
-        self.world.spawn(Box::pin(async move {
-            // Whoever no longer listens hears it at the next delivery.
-            let _ = answer.send(receiver.own(items, hint_key).await);
-        }));
-        match within(&*self.world, self.policy.webhook_patience, answered).await {
-            Some(Ok(answer)) => answer,
-            Some(Err(_)) | None => Err(not_owned("the store did not confirm in time")),
+        let owned = to_the_end(&*self.world, async move { receiver.own(items, hint_key).await });
+        match within(&*self.world, self.policy.webhook_patience, owned).await {
+            Some(Some(answer)) => answer,
+            Some(None) | None => Err(not_owned("the store did not confirm in time")),
         }
     }
 
@@ -79,6 +82,7 @@ impl Receiver {
     async fn own(&self, items: Vec<Item>, hint_key: String) -> Result<Value, Problem> {
         let patience = self.policy.hint_timeout;
         if within(&*self.world, patience, self.hint.seen(&hint_key)).await == Some(true) {
+            self.metrics.received(0, u32::try_from(items.len()).unwrap_or(u32::MAX), 0);
             return Ok(json!({ "status": "known" }));
         }
         self.world.reach(points::BEFORE_RECEIVE).await;
@@ -86,6 +90,7 @@ impl Receiver {
         let Reply::Event(EventReply::Received { new, known, dead }) = reply else {
             return Err(not_owned(format!("unexpected reply {reply:?}")));
         };
+        self.metrics.received(new, known, dead);
         self.world.reach(points::AFTER_RECEIVE).await;
         let _ = within(&*self.world, patience, self.hint.mark(&hint_key, self.policy.hint_ttl)).await;
         self.world.reach(points::BEFORE_ACK).await;

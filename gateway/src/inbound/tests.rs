@@ -22,6 +22,7 @@ use crate::{
     hex,
     hint::Hint,
     http::Problem,
+    metrics::Metrics,
     policy::Policy,
     provider::{Ability, ProviderConfig},
     testing::{Fault, FaultyStore, TestProvider, TestWorld, body_of},
@@ -72,7 +73,7 @@ impl House {
         let world = Arc::new(TestWorld::new(1, TestProvider::new()));
         let policy = Policy::profile("strict").unwrap();
         let config = ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "t".into(), ability };
-        let Parts { protocol, .. } = assemble(world.clone(), store.clone(), policy, config);
+        let Parts { protocol, .. } = assemble(world.clone(), store.clone(), policy, config, Metrics::new());
         let endpoint = Endpoint {
             provider: "meta".into(),
             scheme: Scheme::Hub,
@@ -82,7 +83,7 @@ impl House {
             subscribers,
         };
         let inbound = Inbound { endpoints: vec![endpoint], hint: hint.clone() };
-        let receiver = Receiver::new(world, protocol.ledger, protocol.policy, inbound);
+        let receiver = Receiver::new(world, protocol.ledger, protocol.policy, protocol.metrics, inbound);
         Self { receiver, store, hint, ability }
     }
 

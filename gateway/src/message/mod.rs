@@ -12,5 +12,5 @@ pub use error::MessageError;
 pub use general::message;
 pub use instance::instance;
 pub use media::{MediaKind, media};
-pub use order::{Attachment, INSTANCES_SCOPE, Made, Order};
+pub use order::{Attachment, INSTANCES_SCOPE, Made, Order, REFERENCE};
 pub use simple::{contact, location, text};

@@ -9,6 +9,9 @@ use crate::{provider::Outbound, spool::Spooled};
 /// begins with `messages`.
 pub const INSTANCES_SCOPE: &str = "account/instances";
 
+/// The member of a request that bears our reference, which the provider gives back.
+pub const REFERENCE: &str = "biz_opaque_callback_data";
+
 /// What an order makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Made {
@@ -90,7 +93,7 @@ impl Order {
     #[must_use]
     pub fn outbound(&self, reference: &str, media_id: Option<&str>) -> Outbound {
         let mut body = self.body.clone();
-        body.insert("biz_opaque_callback_data".into(), json!(reference));
+        body.insert(REFERENCE.into(), json!(reference));
         let object = self.attachment.as_ref().and_then(|file| body.get_mut(file.member)?.as_object_mut());
         if let (Some(object), Some(id)) = (object, media_id) {
             object.insert("id".into(), json!(id));

@@ -54,6 +54,19 @@ impl Policy {
         findings
     }
 
+    /// For how long a key may be repeated, by a producer or by this gateway's own workers, with the skew (M3).
+    #[must_use]
+    pub fn key_horizon(&self) -> Duration {
+        self.producer_window.max(self.queue_delay + self.redrive_window) + self.skew
+    }
+
+    /// For how long an event may come again or be redriven: sender's retry window + queue delay + oldest age of a redrive +
+    /// skew (M3).
+    #[must_use]
+    pub fn event_horizon(&self) -> Duration {
+        self.sender_window + self.queue_delay + self.redrive_window + self.skew
+    }
+
     fn check_periods(&self, findings: &mut Vec<Finding>) {
         let least = self.provider_timeout + self.skew;
         let whole = self.send_deadline + least;
@@ -135,16 +148,25 @@ impl Policy {
         }
     }
 
-    /// Retention of keys >= for how long a key may be repeated + skew (M3).
+    /// Retention of keys >= for how long a key may be repeated + skew (M3). A producer's window is its own; an event's key
+    /// is made when the event comes, waits in the queue, and may be redriven.
     fn check_horizon(&self, findings: &mut Vec<Finding>) {
-        let needed = self.producer_window + self.skew;
+        let needed = self.key_horizon();
         let ttls = self.ttl_by_route.iter().map(|(route, ttl)| (route.as_str(), *ttl));
         let rest = if self.ttl_by_route.is_empty() { "every route" } else { "any other route" };
         for (route, ttl) in [(rest, self.ttl)].into_iter().chain(ttls) {
             let kept = ttl + self.tombstone;
             if kept < needed {
                 findings.push(warned(
-                    &["ttl", "ttl_by_route", "tombstone", "producer_window", "skew"],
+                    &[
+                        "ttl",
+                        "ttl_by_route",
+                        "tombstone",
+                        "producer_window",
+                        "queue_delay",
+                        "redrive_window",
+                        "skew",
+                    ],
                     format!(
                         "{route}: a key is remembered for {}, and may be repeated for {}: a later repetition is a \
                          second message (M3, S5)",
@@ -158,10 +180,10 @@ impl Policy {
 
     /// The same for the ids of events, and what keeps a worker's lease its own (M3, W1, W5, W7, W8).
     fn check_events(&self, findings: &mut Vec<Finding>) {
-        let needed = self.sender_window + self.redrive_window + self.skew;
+        let needed = self.event_horizon();
         if self.inbox_kept < needed {
             findings.push(warned(
-                &["inbox_kept", "sender_window", "redrive_window", "skew"],
+                &["inbox_kept", "sender_window", "queue_delay", "redrive_window", "skew"],
                 format!(
                     "the id of an event is known for {}, and the event may come or be redriven for {}: after that it is a \
                      second event (M3, W1)",
@@ -279,11 +301,43 @@ mod tests {
 
     #[test]
     fn every_route_keeps_its_keys_as_long_as_they_may_come_again() {
-        let text = "tombstone = \"13d\"\nskew = \"0s\"\nttl_by_route = { messages = \"1d\" }";
+        let text = "tombstone = \"14d\"\nskew = \"0s\"\nttl_by_route = { messages = \"1d\" }";
         assert_eq!(policy(text).check(KEYED), []);
-        let findings = policy("tombstone = \"13d\"\nttl_by_route = { messages = \"2d\" }").check(KEYED);
+        let findings = policy("tombstone = \"14d\"\nttl_by_route = { messages = \"2d\" }").check(KEYED);
         assert_eq!(findings.len(), 1);
         assert!(findings[0].to_string().contains("M3"), "{}", findings[0]);
+    }
+
+    #[test]
+    fn the_horizon_of_keys_is_exact_in_each_of_its_parts() {
+        let warns = |text: &str| fields(&policy(text), KEYED) == [(Severity::Warned, "ttl")];
+        // A producer for longer than an event waits and is redriven: 20 d and 5 s.
+        let by_producer = |tombstone: &str| format!("producer_window = \"20d\"\ntombstone = \"{tombstone}\"");
+        assert!(!warns(&by_producer("19d 5s")));
+        assert!(warns(&by_producer("19d 4s")));
+        // The other way round: 2 d, 14 d and 5 s.
+        let by_event = |tombstone: &str| format!("queue_delay = \"2d\"\ntombstone = \"{tombstone}\"");
+        assert!(!warns(&by_event("15d 5s")));
+        assert!(warns(&by_event("15d 4s")));
+        let redriven = |tombstone: &str| format!("redrive_window = \"15d\"\ntombstone = \"{tombstone}\"");
+        assert!(!warns(&redriven("15d 5s")));
+        assert!(warns(&redriven("15d 4s")));
+    }
+
+    #[test]
+    fn the_horizon_of_events_is_exact_in_each_of_its_parts() {
+        // 7 d of deliveries, 1 d in the queue, 14 d until the last redrive, 5 s between two clocks.
+        for (change, least, less) in [
+            ("", "22d 5s", "22d 4s 999ms"),
+            ("sender_window = \"6d\"", "21d 5s", "21d 4s 999ms"),
+            ("queue_delay = \"3d\"", "24d 5s", "24d 4s 999ms"),
+            ("redrive_window = \"13d\"", "21d 5s", "21d 4s 999ms"),
+            ("skew = \"4s\"", "22d 4s", "22d 3s 999ms"),
+        ] {
+            let with = |kept: &str| fields(&policy(&format!("{change}\ninbox_kept = \"{kept}\"")), KEYED);
+            assert_eq!(with(least), [], "{change}");
+            assert_eq!(with(less), [(Severity::Warned, "inbox_kept")], "{change}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::{
     mark::Marked,
     protocol::{Protocol, SendRequest},
 };
-use crate::{hex, http::Problem, message::Order, points, provider::Outcome};
+use crate::{hex, http::Problem, message::Order, metrics::content_of, points, provider::Outcome};
 
 impl Protocol {
     pub(super) async fn attempt(
@@ -40,6 +40,7 @@ impl Protocol {
                 self.world.reach(points::AFTER_MARK).await;
                 let outcome = self.provider.dispatch(&outbound, &reference, deadline).await;
                 self.world.reach(points::AFTER_DISPATCH).await;
+                self.count_sent(order, &outcome);
                 self.settle(claim, &reference, outcome, caller).await;
             }
             Marked::Lost => {
@@ -59,6 +60,13 @@ impl Protocol {
                 caller.answer(Problem::store_unavailable(why).into_response());
                 self.let_go(claim, &reference, caller).await;
             }
+        }
+    }
+
+    /// Watches for a message that goes out twice (M2).
+    pub(super) fn count_sent(&self, order: &Order, outcome: &Outcome) {
+        if let (Outcome::Success { message_id }, Some(content)) = (outcome, content_of(order)) {
+            self.metrics.went_out(content, message_id, self.world.since_boot());
         }
     }
 

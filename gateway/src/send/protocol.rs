@@ -10,6 +10,7 @@ use crate::{
     http::Problem,
     ledger::Ledger,
     message::{MessageError, Order},
+    metrics::{Asker, Metrics, Unprotected},
     policy::{Policy, StoreDown},
     provider::WhatsApp,
     store::{Slot, StoreError},
@@ -23,10 +24,13 @@ pub(crate) struct Protocol {
     pub(crate) policy: Arc<Policy>,
     pub(crate) provider: Arc<WhatsApp>,
     pub(crate) wakeups: Arc<Wakeups>,
+    pub(crate) metrics: Metrics,
 }
 
 /// A request that is authentic, and whose key and body could be read.
 pub(crate) struct SendRequest {
+    /// Who asks.
+    pub(crate) asker: Asker,
     /// The key in its scope; `None` leaves the send unprotected (S3).
     pub(crate) slot: Option<Slot>,
     /// Of the body.
@@ -49,8 +53,8 @@ pub(super) enum Obtained {
 impl Protocol {
     /// Sends, in a task of its own: a caller that hangs up cancels nothing.
     pub(crate) async fn send(self: Arc<Self>, request: SendRequest) -> Response<Bytes> {
-        let (caller, response) = Caller::new();
         let world = self.world.clone();
+        let (caller, response) = Caller::new(world.clone(), self.metrics.clone(), request.asker);
         world.spawn(Box::pin(async move { self.run(request, caller).await }));
         response.await.unwrap_or_else(|_| {
             let why = "the send was cut off, and may have been made";
@@ -60,7 +64,7 @@ impl Protocol {
 
     async fn run(&self, request: SendRequest, mut caller: Caller) {
         let Some(slot) = &request.slot else {
-            return caller.answer(self.send_without_key(&request).await);
+            return caller.answer(self.send_unprotected(&request, Unprotected::NoKey).await);
         };
         match self.obtain(slot, &request).await {
             Obtained::Response(response) => caller.answer(response),

@@ -10,7 +10,9 @@ use serde_json::json;
 use super::{Protocol, SendRequest};
 use crate::{
     gateway::{Parts, assemble},
-    message, points,
+    message,
+    metrics::{Asker, Metrics},
+    points,
     policy::Policy,
     provider::{Ability, ProviderConfig},
     shutdown::Shutdown,
@@ -91,7 +93,8 @@ impl Dice {
 fn gateway(world: Arc<TestWorld>, store: &Arc<FaultyStore>, ability: Ability) -> Arc<Protocol> {
     let config = ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
     let policy = Policy::profile("strict").unwrap();
-    let Parts { protocol, sweeper, work_alarm: _ } = assemble(world, store.clone(), policy, config);
+    let Parts { protocol, sweeper, work_alarm: _ } =
+        assemble(world, store.clone(), policy, config, Metrics::new());
     tokio::spawn(sweeper.run(Shutdown::never()));
     Arc::new(protocol)
 }
@@ -99,6 +102,7 @@ fn gateway(world: Arc<TestWorld>, store: &Arc<FaultyStore>, ability: Ability) ->
 fn request() -> SendRequest {
     let body = json!({ "to": "5511999990001", "text": "oi" });
     SendRequest {
+        asker: Asker::Producer,
         slot: Some(Slot { scope: "loja-1/messages/text".into(), key: "k".into() }),
         fingerprint: crate::fingerprint::of_value(&body).unwrap(),
         order: message::text("4711", &body, 4096),

@@ -10,7 +10,9 @@ use super::{Protocol, SendRequest};
 use crate::{
     gateway::{Parts, assemble},
     http::{REPLAY, UNPROTECTED},
-    message, points,
+    message,
+    metrics::{Asker, Metrics},
+    points,
     policy::Policy,
     provider::{Ability, ProviderConfig},
     shutdown::Shutdown,
@@ -37,7 +39,8 @@ fn start(
     ability: Ability,
 ) -> (Arc<Protocol>, tokio::task::JoinHandle<()>) {
     let config = ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
-    let Parts { protocol, sweeper, work_alarm: _ } = assemble(world.clone(), store.clone(), policy, config);
+    let Parts { protocol, sweeper, work_alarm: _ } =
+        assemble(world.clone(), store.clone(), policy, config, Metrics::new());
     (Arc::new(protocol), tokio::spawn(sweeper.run(Shutdown::never())))
 }
 
@@ -65,6 +68,7 @@ impl House {
     fn send(&self, text: &str) -> impl Future<Output = Response<Bytes>> + use<> {
         let body = json!({ "to": "5511999990001", "text": text });
         let request = SendRequest {
+            asker: Asker::Producer,
             slot: Some(Slot { scope: "loja-1/messages/text".into(), key: self.key.into() }),
             fingerprint: crate::fingerprint::of_value(&body).unwrap(),
             order: message::text("4711", &body, self.protocol.policy.text_limit),
@@ -211,6 +215,24 @@ async fn a_store_that_is_down_stops_strict_and_not_ietf() {
     assert_eq!(response.headers()[UNPROTECTED], "store-down");
     assert_eq!(house.provider.effects(), 1);
     assert_eq!(house.states(), []);
+    let metrics = String::from_utf8(house.protocol.metrics.exposition(None)).unwrap();
+    assert!(metrics.contains("onceproof_unprotected_sends_total{why=\"store-down\"} 1\n"), "{metrics}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_a_re_ask_proved_is_remembered_as_sent() {
+    let mut house = House::build("strict", KEYED, &[]);
+    let escaped = |house: &House| {
+        house.protocol.metrics.totals().get("onceproof_escaped_duplicates_total").copied().unwrap_or(0)
+    };
+    house.provider.becomes(Behaviour::ActsThenFails);
+    house.expect("a", 504, "outcome-unknown").await;
+    house.provider.becomes(Behaviour::Accepts);
+    pass(seconds(2)).await;
+    assert_eq!((house.states(), escaped(&house)), (vec![State::Done], 0));
+    house.key = "another";
+    house.expect("a", 200, "").await;
+    assert_eq!((house.provider.effects(), escaped(&house)), (2, 1));
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Delivery, EventCommand, EventReply};
+use super::{Census, Delivery, EventCommand, EventReply};
 
 /// What a key is unique in, and the key: one tenant's key never meets another's (S9).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -260,6 +260,15 @@ pub enum Command {
         /// The most records to list.
         limit: u32,
     },
+    /// Count what is unknown, what waits and what is dead. Reply: `Counted`.
+    Census {
+        /// The asking host's clock.
+        now_ms: i64,
+        /// A lease is out only at its end plus this.
+        skew_ms: i64,
+        /// Each count ends here.
+        limit: u32,
+    },
     /// About an event.
     Event(EventCommand),
 }
@@ -338,6 +347,7 @@ impl Command {
             | Self::Sweep { .. }
             | Self::Find { .. }
             | Self::ListUnknown { .. }
+            | Self::Census { .. }
             | Self::Event(_) => None,
         }
     }
@@ -459,6 +469,11 @@ pub enum Reply {
         expired: Vec<Slot>,
         /// Tombstones that are gone.
         forgotten: Vec<Slot>,
+    },
+    /// What was counted.
+    Counted {
+        /// All of it.
+        census: Census,
     },
     /// About an event.
     Event(EventReply),

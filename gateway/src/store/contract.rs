@@ -177,6 +177,13 @@ impl Desk {
         }
     }
 
+    fn count_unknown(&mut self, now_ms: i64, limit: u32) -> u32 {
+        match self.ask(Command::Census { now_ms, skew_ms: SKEW_MS, limit }).reply {
+            Reply::Counted { census } => census.unknown,
+            other => panic!("not counted: {other:?}"),
+        }
+    }
+
     fn release_asked(&mut self, settle_token: i64) -> Reply {
         self.ask(Command::ReleaseAsked { slot: self.slot.clone(), settle_token, now_ms: 0 }).reply
     }
@@ -692,6 +699,8 @@ fn what_is_unknown_is_listed_from_the_oldest() {
     assert_eq!(references(desk.list_unknown(lapsed_ms - 1, 9)), (vec!["early".into()], false));
     assert_eq!(references(desk.list_unknown(lapsed_ms, 9)), (vec!["early".into(), "late".into()], false));
     assert_eq!(references(desk.list_unknown(lapsed_ms, 1)), (vec!["early".into()], true));
+    let counted = [(lapsed_ms - 1, 9), (lapsed_ms, 9), (lapsed_ms, 1)];
+    assert_eq!(counted.map(|(now_ms, limit)| desk.count_unknown(now_ms, limit)), [1, 2, 1]);
     desk.slot.key = "early".into();
     let (records, _) = desk.list_unknown(0, 9);
     assert_eq!((records[0].since_ms, records[0].last_request_ms), (1_000, 1_000));

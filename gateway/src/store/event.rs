@@ -45,6 +45,17 @@ pub enum Queue {
     Outbox,
 }
 
+impl Queue {
+    /// What it is called on the wire.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Job => "job",
+            Self::Outbox => "outbox",
+        }
+    }
+}
+
 /// A lease of one row: every write about the row is fenced by its token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ticket {
@@ -115,8 +126,9 @@ pub enum EventCommand {
         /// As in `Sweep`.
         sweep_every_ms: i64,
     },
-    /// Lease the row that is due for the longest time, of either queue, and count the attempt. A row whose last attempt
-    /// died with its worker becomes a dead letter first (W8). Replies: `Leased`, `Absent` (none is due).
+    /// Lease the row that is due for the longest time, of either queue, and count the attempt. Where there are rows whose
+    /// last attempt died with its worker, these become dead letters instead (W8), and nothing is leased. Replies: `Leased`,
+    /// `Buried` (ask again), `Absent` (none is due).
     Lease {
         /// The asking host's clock.
         now_ms: i64,
@@ -212,6 +224,18 @@ pub enum Failure {
     Bury,
 }
 
+impl Failure {
+    /// Whether the row is a dead letter after this attempt, counted from 1.
+    #[must_use]
+    pub fn is_final(self, attempt: u32) -> bool {
+        match self {
+            Self::Retry { attempts } => attempt >= attempts,
+            Self::Bury => true,
+            Self::Postpone | Self::Park => false,
+        }
+    }
+}
+
 impl EventCommand {
     /// What it is called on the wire.
     #[must_use]
@@ -266,6 +290,13 @@ pub enum EventReply {
         /// The row.
         work: Work,
     },
+    /// Rows became dead letters.
+    Buried {
+        /// How many jobs.
+        jobs: u32,
+        /// How many outbox rows.
+        outbox: u32,
+    },
     /// It was redriven already, and has not died again.
     NotDead,
     /// It died too long ago.
@@ -295,6 +326,7 @@ impl EventReply {
         match self {
             Self::Received { .. } => "received",
             Self::Leased { .. } => "leased",
+            Self::Buried { .. } => "buried",
             Self::NotDead => "not-dead",
             Self::TooOld => "too-old",
             Self::Redriven { .. } => "redriven",

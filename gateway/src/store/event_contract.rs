@@ -1,9 +1,9 @@
 //! What every store must do about events: every command, every fencing condition.
 
 use super::{
-    Answer, Command, DeadFilter, DeadLetter, Delivery, Done, Effect, EventCommand, EventKey, EventReply,
-    Failure, Item, Queue, Reply, Slot, Sought, SqliteStore, StatusUpdate, StoredAnswer, Ticket, Waiting,
-    Whose, Word, Work,
+    Answer, Census, Command, DeadFilter, DeadLetter, Delivery, Done, Effect, EventCommand, EventKey,
+    EventReply, Failure, Item, Queue, Reply, Rows, Slot, Sought, SqliteStore, StatusUpdate, StoredAnswer,
+    Ticket, Waiting, Whose, Word, Work,
 };
 
 const LEASE_MS: i64 = 30_000;
@@ -36,9 +36,13 @@ impl Desk {
         }
     }
 
-    fn lease(&mut self, now_ms: i64) -> Option<(Ticket, u32, Work)> {
+    fn try_lease(&mut self, now_ms: i64) -> Reply {
         let lease_end_ms = now_ms + LEASE_MS;
-        match self.ask(EventCommand::Lease { now_ms, lease_end_ms, skew_ms: SKEW_MS, attempts: ATTEMPTS }) {
+        self.ask(EventCommand::Lease { now_ms, lease_end_ms, skew_ms: SKEW_MS, attempts: ATTEMPTS })
+    }
+
+    fn lease(&mut self, now_ms: i64) -> Option<(Ticket, u32, Work)> {
+        match self.try_lease(now_ms) {
             Reply::Event(EventReply::Leased { ticket, attempt, work }) => Some((ticket, attempt, work)),
             Reply::Absent => None,
             other => panic!("not leased: {other:?}"),
@@ -129,6 +133,35 @@ impl Desk {
         assert_eq!(self.store.execute(command).unwrap().reply, Reply::Applied);
     }
 
+    /// When the next sweep is due.
+    fn sweep(&mut self, now_ms: i64) -> Option<i64> {
+        let (askable, sweep_every_ms) = (false, 1);
+        let sweep = Command::Sweep { now_ms, skew_ms: SKEW_MS, tombstone_ms: 0, askable, sweep_every_ms };
+        self.store.execute(&sweep).unwrap().next_due_ms
+    }
+
+    /// How far the message of [`answer`] has come.
+    fn delivery(&mut self) -> Option<Delivery> {
+        let find = Command::Find {
+            sought: Sought::Message { id: "m".into() },
+            whose: Whose::Anybodys,
+            now_ms: 1,
+            skew_ms: SKEW_MS,
+            tombstone_ms: 0,
+        };
+        match self.store.execute(&find).unwrap().reply {
+            Reply::Found { delivery, .. } => delivery,
+            other => panic!("not found: {other:?}"),
+        }
+    }
+
+    fn census(&mut self, limit: u32) -> Census {
+        match self.store.execute(&Command::Census { now_ms: 3, skew_ms: SKEW_MS, limit }).unwrap().reply {
+            Reply::Counted { census } => census,
+            other => panic!("not counted: {other:?}"),
+        }
+    }
+
     fn due(&mut self) -> Option<i64> {
         let list = Command::Event(EventCommand::ListDead { filter: DeadFilter::default(), limit: 1 });
         self.store.execute(&list).unwrap().next_work_ms
@@ -182,15 +215,46 @@ fn an_item_is_new_once_for_each_part_of_its_key_until_it_is_forgotten() {
 fn the_sweep_forgets_what_has_expired() {
     let mut desk = Desk::open();
     desk.receive(&[item("1")], 0);
-    let sweep = |now_ms| Command::Sweep {
-        now_ms,
-        skew_ms: SKEW_MS,
-        tombstone_ms: 0,
-        askable: false,
-        sweep_every_ms: 1,
-    };
-    assert_eq!(desk.store.execute(&sweep(KEPT_MS - 1)).unwrap().next_due_ms, Some(KEPT_MS));
-    assert_eq!(desk.store.execute(&sweep(KEPT_MS)).unwrap().next_due_ms, None);
+    assert_eq!(desk.sweep(KEPT_MS - 1), Some(KEPT_MS));
+    assert_eq!(desk.sweep(KEPT_MS), None);
+}
+
+#[test]
+fn the_sweep_forgets_statuses_that_have_expired() {
+    let mut desk = Desk::open();
+    // Later than the id of the event, which is forgotten before.
+    desk.receive(&[item("1")], -1);
+    let job = desk.ticket(0);
+    let status = StatusUpdate { message_id: "m".into(), delivery: Delivery::Read };
+    desk.complete(job, Done { effects: Vec::new(), status: Some(status) });
+    desk.dispatch();
+    desk.run(&sent(2 * KEPT_MS));
+    assert_eq!(desk.sweep(KEPT_MS - 1), Some(KEPT_MS));
+    assert_eq!(desk.delivery(), Some(Delivery::Read));
+    assert_eq!(desk.sweep(KEPT_MS), Some(2 * KEPT_MS));
+    assert_eq!(desk.delivery(), None);
+}
+
+#[test]
+fn a_census_counts_each_row_where_it_stands_and_ends_at_its_limit() {
+    let mut desk = Desk::open();
+    assert_eq!(desk.census(100), Census::default());
+    let sending = desk.sending();
+    desk.receive(&["2", "3", "4", "5", "6"].map(item), 1);
+    let (dead, redriven, parked, _leased) = (desk.ticket(1), desk.ticket(1), desk.ticket(1), desk.ticket(1));
+    for ticket in [dead, redriven] {
+        desk.fail(ticket, Failure::Bury, 2);
+    }
+    assert_eq!(desk.redrive(2, 3, 0), Reply::Applied);
+    desk.fail(parked, Failure::Park, 2);
+    desk.dispatch();
+    desk.fail(sending, Failure::Park, 2);
+    let rows = |ready, leased, parked, dead| Rows { ready, leased, parked, dead };
+    let census = Census { unknown: 0, jobs: rows(2, 1, 1, 1), outbox: rows(0, 0, 1, 0) };
+    assert_eq!(desk.census(100), census);
+    let bounded = desk.census(1);
+    assert_eq!((bounded.jobs.parked, bounded.jobs.dead, bounded.outbox), (1, 1, census.outbox));
+    assert_eq!(bounded.jobs.ready + bounded.jobs.leased, 1);
 }
 
 #[test]
@@ -284,6 +348,8 @@ fn the_last_attempt_makes_a_dead_letter_also_when_its_worker_dies() {
     for attempt in 0..i64::from(ATTEMPTS) {
         desk.ticket(attempt * OUT_MS);
     }
+    let buried = Reply::Event(EventReply::Buried { jobs: 1, outbox: 0 });
+    assert_eq!(desk.try_lease(5 * OUT_MS), buried, "nothing is leased in the same step");
     assert_eq!(desk.lease(5 * OUT_MS), None);
     assert_eq!(desk.dead(), [(1, 5, 5 * OUT_MS)]);
 }
@@ -474,24 +540,14 @@ fn statuses_only_advance_in_whatever_order_they_come() {
         }
         // Also before the send is recorded.
         desk.dispatch();
-        desk.run(&resolve_late());
-        let find = Command::Find {
-            sought: Sought::Message { id: "m".into() },
-            whose: Whose::Anybodys,
-            now_ms: 1,
-            skew_ms: SKEW_MS,
-            tombstone_ms: 0,
-        };
-        match desk.store.execute(&find).unwrap().reply {
-            Reply::Found { delivery, .. } => assert_eq!(delivery, Some(expected), "{order:?}"),
-            other => panic!("not found: {other:?}"),
-        }
+        desk.run(&sent(99));
+        assert_eq!(desk.delivery(), Some(expected), "{order:?}");
     }
 }
 
-fn resolve_late() -> Command {
+fn sent(expires_ms: i64) -> Command {
     let (reference, answer) = ("r".to_owned(), answer());
-    Command::Done { slot: slot(), reference, now_ms: 1, expires_ms: 99, sweep_every_ms: 1, answer }
+    Command::Done { slot: slot(), reference, now_ms: 1, expires_ms, sweep_every_ms: 1, answer }
 }
 
 #[test]
@@ -534,6 +590,7 @@ fn commands_and_answers_about_events_survive_the_wire_under_their_names() {
         EventReply::Received { new: 1, known: 2, dead: 3 },
         EventReply::Leased { ticket, attempt: 1, work: job },
         EventReply::Leased { ticket, attempt: 1, work: Work::Send { effect: effect("e") } },
+        EventReply::Buried { jobs: 1, outbox: 2 },
         EventReply::NotDead,
         EventReply::TooOld,
         EventReply::Redriven { ready: 1, too_old: 2, is_cut: true },

@@ -1,5 +1,6 @@
 //! Where a key's record lives.
 
+mod census;
 mod choose;
 mod command;
 #[cfg(test)]
@@ -19,6 +20,7 @@ mod sqlite;
 mod transitions;
 pub mod wire;
 
+pub use census::{Census, Rows};
 pub use choose::for_policy;
 pub use command::*;
 pub use dead_letter::{DeadFilter, DeadLetter};

@@ -2,6 +2,7 @@
 //! the very statement that writes, so that nothing can come between.
 
 mod ask;
+mod census;
 mod claim;
 mod dead;
 mod events;
@@ -85,6 +86,7 @@ pub(super) fn run(db: &Connection, command: &Command) -> Result<Reply> {
             resolve::resolve(db, slot, reference, word, horizon)
         }
         Command::ListUnknown { now_ms, skew_ms, limit } => find::list_unknown(db, *now_ms, *skew_ms, *limit),
+        Command::Census { now_ms, skew_ms, limit } => census::census(db, *now_ms, *skew_ms, *limit),
         Command::Event(command) => events::run(db, command),
     }
 }

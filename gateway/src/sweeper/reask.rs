@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{SHORTEST_REST, Sweeper, backoff};
 use crate::{
+    metrics::content_of_stored,
     points,
     policy::as_ms,
     provider::{Outbound, Outcome},
@@ -47,13 +48,23 @@ impl Sweeper {
         let outcome = match serde_json::from_str::<Outbound>(&ask.request) {
             Ok(outbound) => {
                 let deadline = ask.begun + self.policy.send_deadline;
-                self.provider.dispatch(&outbound, &ask.reference, deadline).await
+                let outcome = self.provider.dispatch(&outbound, &ask.reference, deadline).await;
+                self.count_sent(&ask.slot, &outbound, &outcome);
+                outcome
             }
             Err(error) => Outcome::NotSent { why: error.to_string() },
         };
         self.world.reach(points::AFTER_REASK).await;
         self.settle(&ask, outcome).await;
         self.wakeups.settled(&ask.slot);
+    }
+
+    /// Watches for a message that goes out twice (M2).
+    fn count_sent(&self, slot: &Slot, outbound: &Outbound, outcome: &Outcome) {
+        if let (Outcome::Success { message_id }, Some(content)) = (outcome, content_of_stored(slot, outbound))
+        {
+            self.metrics.went_out(content, message_id, self.world.since_boot());
+        }
     }
 
     /// A success settles. A definite refusal does only where every earlier request was dead when this one took its

@@ -11,6 +11,7 @@ use crate::{
     fingerprint,
     http::{Instance, PROBLEM_TYPE_PREFIX, REPLAY},
     message,
+    metrics::Asker,
     send::{Protocol, SendRequest},
     store::{Effect, Failure},
 };
@@ -59,7 +60,7 @@ pub(super) async fn deliver(protocol: &Arc<Protocol>, numbers: &Numbers, effect:
     };
     let instance = effect.slot.scope.split('/').next().unwrap_or_default();
     let order = message::text(numbers.number(instance), &content, protocol.policy.text_limit);
-    let request = SendRequest { slot: Some(effect.slot.clone()), fingerprint, order };
+    let request = SendRequest { asker: Asker::Worker, slot: Some(effect.slot.clone()), fingerprint, order };
     read(&protocol.clone().send(request).await, protocol.policy.attempts)
 }
 

@@ -9,9 +9,10 @@ use super::{courier::Numbers, shift::Shift};
 use crate::{
     alarm::Alarm,
     ledger::Ledger,
+    metrics::Retried,
     send::Protocol,
     shutdown::Shutdown,
-    store::{EventReply, Reply},
+    store::{EventReply, Queue, Reply},
     world::SharedWorld,
 };
 
@@ -52,6 +53,9 @@ impl Foreman {
             let leased = self.ledger.lease_work().await;
             rest = match leased {
                 Ok(Reply::Event(EventReply::Leased { ticket, attempt, work })) => {
+                    if attempt > 1 {
+                        self.protocol.metrics.retried(Retried::Row(ticket.queue));
+                    }
                     let shift = Shift::new(self.clone(), ticket, attempt);
                     let shutdown = shutdown.clone();
                     self.world.spawn(Box::pin(async move {
@@ -59,6 +63,11 @@ impl Foreman {
                         drop(permit);
                     }));
                     SHORTEST_REST
+                }
+                Ok(Reply::Event(EventReply::Buried { jobs, outbox })) => {
+                    self.protocol.metrics.buried(Queue::Job, jobs);
+                    self.protocol.metrics.buried(Queue::Outbox, outbox);
+                    rest
                 }
                 Ok(_) => {
                     drop(permit);

@@ -117,8 +117,15 @@ impl Shift {
 
     /// Written until the store says so: a repetition of a write that did land finds itself fenced.
     async fn complete(&self, done: Done) {
-        while let Err(error) = self.gateway.ledger.complete(self.ticket, done.clone()).await {
-            self.rest(&error).await;
+        let reply = loop {
+            match self.gateway.ledger.complete(self.ticket, done.clone()).await {
+                Ok(reply) => break reply,
+                Err(error) => self.rest(&error).await,
+            }
+        };
+        if reply == Reply::Applied {
+            let now = self.gateway.world.since_boot();
+            self.gateway.protocol.metrics.completed(self.ticket.queue, self.attempt, now);
         }
     }
 
@@ -127,8 +134,14 @@ impl Shift {
         world.reach(points::BEFORE_FAIL).await;
         let Verdict { failure, pause, error } = verdict;
         let pause = pause.unwrap_or_else(|| backoff(&**world, self.attempt));
-        while let Err(error) = self.gateway.ledger.fail(self.ticket, failure, pause, &error).await {
-            self.rest(&error).await;
+        let reply = loop {
+            match self.gateway.ledger.fail(self.ticket, failure, pause, &error).await {
+                Ok(reply) => break reply,
+                Err(error) => self.rest(&error).await,
+            }
+        };
+        if reply == Reply::Applied && failure.is_final(self.attempt) {
+            self.gateway.protocol.metrics.buried(self.ticket.queue, 1);
         }
     }
 

@@ -10,14 +10,17 @@ use crate::{
     gateway::{Parts, assemble},
     http::Instance,
     ledger::Ledger,
+    metrics::Metrics,
     points,
     policy::Policy,
     provider::{Ability, ProviderConfig},
     send::{Protocol, sent_by_word},
     shutdown::Shutdown,
-    store::{DeadFilter, DeadLetter, EventKey, EventReply, Item, Queue, Reply, State},
+    store::{
+        Command, DeadFilter, DeadLetter, EventCommand, EventKey, EventReply, Item, Queue, Reply, State, Store,
+    },
     testing::{Behaviour, Fault, FaultyStore, TestProvider, TestWorld},
-    world::SharedWorld,
+    world::{SharedWorld, World},
 };
 
 const KEYED: Ability = Ability::Keyed { retention: Duration::from_secs(24 * 3600) };
@@ -43,7 +46,8 @@ impl House {
         let policy = Policy::profile("strict").unwrap();
         let config =
             ProviderConfig { host: "whatsapp".into(), port: 80, access_token: "theirs".into(), ability };
-        let Parts { protocol, sweeper, work_alarm } = assemble(world.clone(), store.clone(), policy, config);
+        let Parts { protocol, sweeper, work_alarm } =
+            assemble(world.clone(), store.clone(), policy, config, Metrics::new());
         let protocol = Arc::new(protocol);
         tokio::spawn(sweeper.run(Shutdown::never()));
         let loja = Instance { id: "loja-1".into(), tokens: Vec::new(), phone_number_id: "4711".into() };
@@ -292,4 +296,52 @@ async fn twenty_deliveries_on_two_gateways_are_one_message() {
     });
     futures::future::join_all(deliveries).await;
     first.is_done(1).await;
+}
+
+/// What this gateway has counted.
+fn counted(house: &House, name: &str) -> u64 {
+    house.protocol.metrics.totals().get(name).copied().unwrap_or(0)
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_retries_and_permanent_failures_are_counted() {
+    let house = House::build(Ability::Opaque, &[]);
+    house.provider.becomes(Behaviour::Unreachable);
+    house.message(40).await;
+    assert_eq!(counted(&house, "onceproof_retries_total"), 4);
+    assert_eq!(counted(&house, "onceproof_permanent_failures_total"), 1);
+    // The job, which was done at once, and not the send.
+    assert_eq!(counted(&house, "onceproof_job_attempts_sum"), 1);
+    house.provider.becomes(Behaviour::Accepts);
+    let letter = house.dead().await.remove(0);
+    assert_eq!(house.ledger().redrive(letter.id).await, Ok(Reply::Applied));
+    pass(3).await;
+    house.is_done(1).await;
+    assert_eq!(counted(&house, "onceproof_job_attempts_count"), 2);
+    assert_eq!(counted(&house, "onceproof_sends_total"), 6);
+    let vitals = house.protocol.metrics.vitals(house.world.since_boot());
+    assert_eq!(vitals.requests, 0, "no producer asked");
+    assert_eq!(counted(&house, "onceproof_permanent_failures_total"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_row_whose_last_attempt_died_with_its_worker_is_a_permanent_failure() {
+    let store = Arc::new(FaultyStore::new(&[]));
+    let run = async |command| store.execute(Command::Event(command)).await.unwrap();
+    let key = EventKey {
+        provider: "meta".into(),
+        endpoint: "loja-1".into(),
+        event_id: "wamid.in".into(),
+        item: "message".into(),
+        subscriber: "reply".into(),
+    };
+    let items = vec![Item { key, payload: "{}".into(), error: None }];
+    run(EventCommand::Receive { items, now_ms: -500, expires_ms: 1_000_000, sweep_every_ms: 1 }).await;
+    for now_ms in [-500, -400, -300, -200, -100] {
+        run(EventCommand::Lease { now_ms, lease_end_ms: now_ms + 99, skew_ms: 0, attempts: 5 }).await;
+    }
+    let house = House::beside(1, &TestProvider::new(), &store, Ability::Opaque);
+    pass(1).await;
+    assert_eq!(counted(&house, "onceproof_permanent_failures_total"), 1);
+    assert_eq!(house.states(), [(Queue::Job, "dead".into())]);
 }

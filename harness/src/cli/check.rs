@@ -20,6 +20,9 @@ pub fn command(args: &CheckArgs, output: &mut Output) -> Result<u8, Failure> {
             Story { title, notes: &[], history: &history, verdict: &verdict, again: &again, legend: true };
         output.line(story.text())?;
     }
+    for reading in verdict.raised() {
+        output.line(reading)?;
+    }
     output.line(format!("verdict {verdict}"))?;
     Ok(verdict.exit_code())
 }

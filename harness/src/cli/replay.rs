@@ -24,6 +24,9 @@ pub fn command(args: &ReplayArgs, output: &mut Output) -> Result<u8, Failure> {
         output.line(story(args, &plan, &outcome))?;
     }
     output.line(format!("verdict {}", outcome.verdict))?;
+    for reading in outcome.verdict.raised() {
+        output.line(reading)?;
+    }
     output.line(format!("digest {}", outcome.digest))?;
     let code = outcome.verdict.exit_code();
     output.line(match code {

@@ -417,6 +417,17 @@ impl Build {
         self.waits("job", op, what, token, None)
     }
 
+    /// A worker leases the row of an event, for this attempt.
+    pub(crate) fn attempt(self, op: &str, number: u32) -> Self {
+        let mut leased = self.job(op, "leased", number.into());
+        if let Some(Event::Job { attempt, .. }) =
+            leased.history.entries.last_mut().map(|entry| &mut entry.event)
+        {
+            *attempt = Some(number);
+        }
+        leased
+    }
+
     /// A worker does this with the effect of an event, which is sent under a key.
     pub(crate) fn outbox(self, op: &str, what: &str, token: i64, key: &str) -> Self {
         self.waits("outbox", op, what, token, Some(key))
@@ -449,6 +460,11 @@ impl Build {
     }
 
     /// The run is over, and these faults never struck.
+    pub(crate) fn metrics(self, of: &str, name: &str, value: u64) -> Self {
+        let values = [(name.to_owned(), value)].into();
+        self.event("harness", Event::Metrics { of: of.into(), values })
+    }
+
     pub(crate) fn idle(self, faults: &[u32]) -> Self {
         let idle_faults = faults.to_vec();
         self.event("harness", Event::End { idle_faults })

@@ -402,6 +402,14 @@ pub enum Event {
         /// How long ago it should have been swept or asked about, in milliseconds; none if it is not due.
         overdue_ms: Option<u64>,
     },
+    /// What somebody has counted by the end of the run, each metric summed over its labels (M1). What is 0 is left out.
+    Metrics {
+        /// Whose: a gateway host, whose counts are those of the process that runs there last, as a crash forgets them; or a
+        /// store, as in [`Event::Store`].
+        of: String,
+        /// By name.
+        values: BTreeMap<String, u64>,
+    },
     /// The run is over: the bound after the heal has passed.
     End {
         /// Faults of the plan that never struck.

@@ -45,6 +45,7 @@ const EVENTS: &[&str] = &[
     "healed",
     "inspected",
     "record",
+    "metrics",
     "end",
 ];
 
@@ -233,6 +234,7 @@ mod tests {
             .dead_letter("event-2")
             .redrive("event-2", 200)
             .redrive_all(1, 0)
+            .metrics("gateway-1", "onceproof_replays_total", 1)
             .end()
             .history()
     }
@@ -312,7 +314,7 @@ mod tests {
     fn half_a_line_is_not_an_entry() {
         let good = text(&every_event());
         let said = read(&good.as_bytes()[..good.len() - 5]).expect_err("bad").to_string();
-        assert!(said.starts_with("line 32: not a JSON object: "), "{said}");
+        assert!(said.starts_with("line 33: not a JSON object: "), "{said}");
     }
 
     #[test]

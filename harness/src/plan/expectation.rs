@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::de::{self, DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::names;
 use crate::history::Ability;
 
 /// `[expect]`, overridden by `[expect.PROFILE]`, and that by `[expect.PROFILE.ABILITY]`.
@@ -56,6 +57,14 @@ pub struct Expectation {
     /// How many messages are visibly `unknown` at the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<u32>,
+    /// What the gateways and their stores have counted at the end, each metric summed over gateways and labels (M1); metrics
+    /// that are left out are not compared. A gateway's counts are those of the process that runs last: a crash forgets
+    /// them. A profile that counts nothing is not compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<BTreeMap<String, u64>>,
+    /// Exactly the signals that are raised at the end of the run (M2); not compared where it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signals: Option<Vec<String>>,
     /// Why a verdict other than `kept` is right: a rule ID and what it does, such as `S10: a crash means "not executed"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
@@ -73,6 +82,9 @@ impl Expectations {
                 cell.overlay(by_ability);
             }
         }
+        if !names::counts(profile) {
+            cell.metrics = None;
+        }
         cell.settle();
         cell
     }
@@ -80,11 +92,11 @@ impl Expectations {
 
 impl Expectation {
     /// The names of its fields.
-    pub(super) const FIELDS: [&'static str; 7] =
-        ["effects", "answers", "dead", "verdict", "invariants", "unknown", "because"];
+    pub(super) const FIELDS: [&'static str; 9] =
+        ["effects", "answers", "dead", "verdict", "invariants", "unknown", "metrics", "signals", "because"];
 
     /// Overrides what the nearer layer says. Effects, answers and dead letters are overridden one operation at a
-    /// time.
+    /// time, metrics by name.
     fn overlay(&mut self, nearer: &Self) {
         if let Some(effects) = &nearer.effects {
             self.effects.get_or_insert_default().extend(effects.iter().map(|(op, n)| (op.clone(), *n)));
@@ -105,6 +117,13 @@ impl Expectation {
             self.invariants.clone_from(&nearer.invariants);
         }
         self.unknown = nearer.unknown.or(self.unknown);
+        if let Some(metrics) = &nearer.metrics {
+            let metrics = metrics.iter().map(|(name, value)| (name.clone(), *value));
+            self.metrics.get_or_insert_default().extend(metrics);
+        }
+        if nearer.signals.is_some() {
+            self.signals.clone_from(&nearer.signals);
+        }
     }
 
     /// Fills in what nobody said. A cell that is kept needs no reason, so it does not inherit one.
@@ -127,6 +146,8 @@ impl Expectation {
             "verdict" => self.verdict = Some(table.next_value()?),
             "invariants" => self.invariants = Some(table.next_value()?),
             "unknown" => self.unknown = Some(table.next_value()?),
+            "metrics" => self.metrics = Some(table.next_value()?),
+            "signals" => self.signals = Some(table.next_value()?),
             "because" => self.because = Some(table.next_value()?),
             _ => return Ok(false),
         }

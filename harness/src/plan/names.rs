@@ -1,5 +1,7 @@
 //! The words that a scenario may use for things outside of it.
 
+use onceproof_gateway::policy::Policy;
+
 use super::ANY_POINT;
 use onceproof_gateway::producer;
 
@@ -35,6 +37,11 @@ pub const EXPRESS_PG_PROSE: &str = "express-pg-prose";
 pub fn needs_redis(profiles: &[String], delivers: bool) -> bool {
     let keeps = [META_REDIS, EXPRESS_PG, EXPRESS_PG_PROSE];
     profiles.iter().all(|profile| keeps.contains(&profile.as_str()) || (profile == ZAP && delivers))
+}
+
+/// Whether this profile counts what it does (M1): the reference gateway does, whatever its policy.
+pub(super) fn counts(profile: &str) -> bool {
+    Policy::profile_names().any(|name| name == profile)
 }
 
 /// The verdicts.

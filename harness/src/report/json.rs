@@ -42,6 +42,8 @@ fn cell(cell: &Played) -> Value {
         "unknown": verdict.unknown,
         "effects": verdict.effects,
         "idle_faults": verdict.idle_faults,
+        "metrics": verdict.metrics,
+        "signals": verdict.signals,
         "digest": cell.outcome.digest,
         "cost": cell.outcome.cost,
         "again": cell.again,

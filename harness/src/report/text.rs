@@ -67,7 +67,10 @@ fn story(first: &Played, told: &[&Played], legend: bool) -> String {
     let because = first.plan.expectation().because.map(|because| format!("as expected, because {because}"));
     let notes: Vec<String> = match first.is_as_expected() {
         true => because.into_iter().collect(),
-        false => first.differences.iter().map(|line| format!("NOT EXPECTED: {line}")).collect(),
+        false => {
+            let differences = first.differences.iter().map(|line| format!("NOT EXPECTED: {line}"));
+            differences.chain(first.verdict().raised().map(ToString::to_string)).collect()
+        }
     };
     let (history, verdict) = (&first.outcome.history, first.verdict());
     Story { title: &title, notes: &notes, history, verdict, again: &first.again, legend }.text()

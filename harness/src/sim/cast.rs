@@ -125,7 +125,8 @@ impl Cast for Company {
     fn curtain(&self, now_ms: u64) {
         self.stage.record(now_ms, HARNESS, Event::Inspected);
         let given_up = self.shops.values().flat_map(|shop| shop.given_up());
-        for record in self.subject.records(now_ms).into_iter().chain(given_up) {
+        let records = self.subject.records(now_ms).into_iter().chain(given_up);
+        for record in records.chain(self.subject.metrics(now_ms)) {
             self.stage.record(now_ms, HARNESS, record);
         }
     }

@@ -11,6 +11,7 @@ use onceproof_gateway::{
     hint::SharedHint,
     http::{Front, Instance},
     inbound::{Endpoint, Inbound, Scheme, Subscriber},
+    metrics::Metrics,
     policy::{Answers, Policy, PolicyError},
     provider::{Ability, ProviderConfig},
     redis_hint::RedisHint,
@@ -88,6 +89,8 @@ pub struct ReferenceGateway {
     upgrades: Mutex<BTreeMap<String, toml::Table>>,
     /// How the process on each host is told to stop.
     stops: Mutex<BTreeMap<String, watch::Sender<bool>>>,
+    /// What the process on each host has counted: a restart begins anew.
+    metrics: Mutex<BTreeMap<String, Metrics>>,
     planted: Planted,
 }
 
@@ -95,7 +98,7 @@ impl ReferenceGateway {
     /// The gateway under these policies, whose durable records are in `shared`.
     #[must_use]
     pub fn new(policies: Policies, ability: Ability, stage: Arc<Stage>, shared: WatchedStore) -> Self {
-        let (in_process, upgrades, stops) = Default::default();
+        let (in_process, upgrades, stops, metrics) = Default::default();
         let planted = Arc::new(Unplanted);
         Self {
             policies,
@@ -109,6 +112,7 @@ impl ReferenceGateway {
             in_process,
             upgrades,
             stops,
+            metrics,
             planted,
         }
     }
@@ -218,6 +222,8 @@ impl ReferenceGateway {
         let policy = self.policy_on(host);
         let store = self.planted.store(&world, self.store(host, &world, &policy));
         let inbound = self.inbound(&world, &policy);
+        let metrics = Metrics::new();
+        self.metrics.lock().expect(UNPOISONED).insert(host.into(), metrics.clone());
         let planted = self.planted.front(&world, &store);
         let config = GatewayConfig {
             policy,
@@ -232,6 +238,7 @@ impl ReferenceGateway {
             },
             admin_token: Some(ADMIN_TOKEN.into()),
             inbound,
+            metrics,
             front: match routes {
                 Some(routes) => Some(beside(routes, planted)),
                 None => planted,
@@ -277,5 +284,14 @@ impl Subject for ReferenceGateway {
         let in_process = self.in_process.lock().expect(UNPOISONED);
         let in_memory = in_process.values().flat_map(|(_, store)| store.records(now_ms));
         self.shared.records(now_ms).into_iter().chain(in_memory).collect()
+    }
+
+    fn metrics(&self, now_ms: u64) -> Vec<Event> {
+        let counted = self.metrics.lock().expect(UNPOISONED);
+        let counted = counted.iter().map(|(host, metrics)| (host.clone(), metrics.totals()));
+        let told = counted.map(|(of, values)| Event::Metrics { of, values });
+        let in_process = self.in_process.lock().expect(UNPOISONED);
+        let stores = in_process.values().map(|(_, store)| store).chain([&self.shared]);
+        told.chain(stores.map(|store| store.metrics(now_ms))).collect()
     }
 }

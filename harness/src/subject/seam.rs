@@ -31,4 +31,7 @@ pub trait Subject: Send + Sync + 'static {
 
     /// Its records as they stand at `now_ms` after the run began, as [`Event::Record`]s.
     fn records(&self, now_ms: u64) -> Vec<Event>;
+
+    /// What its processes and stores have counted by then, as [`Event::Metrics`]; nothing, if it counts nothing (M1).
+    fn metrics(&self, now_ms: u64) -> Vec<Event>;
 }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::{
     date,
     filter::{Filter, bad_filter},
-    store_failure,
+    store_failure, written,
 };
 use crate::{
     http::{Problem, api::Api, content, status::respond},
@@ -60,7 +60,8 @@ async fn redrive_all(Extension(api): Extension<Arc<Api>>, request: Request) -> R
         let body = content::whole(&*protocol.world, protocol.policy.body_limit, body).await?;
         let filter: Filter = serde_json::from_slice(&body).map_err(bad_filter)?;
         let (filter, limit) = filter.read()?;
-        match protocol.ledger.redrive_all(filter, limit).await {
+        let ledger = protocol.ledger.clone();
+        match written(&api, async move { ledger.redrive_all(filter, limit).await }).await {
             Ok(Reply::Event(EventReply::Redriven { ready, too_old, is_cut })) => {
                 Ok(json!({ "redriven": ready, "tooOld": too_old, "more": is_cut }))
             }
@@ -79,7 +80,8 @@ async fn redrive(
         api.access.operator(&headers)?;
         let Path(id) = id.map_err(|_| unknown_letter())?;
         let conflict = |slug, why| Problem::new(StatusCode::CONFLICT, slug, why);
-        match api.protocol.ledger.redrive(id).await {
+        let ledger = api.protocol.ledger.clone();
+        match written(&api, async move { ledger.redrive(id).await }).await {
             Ok(Reply::Applied) => Ok(json!({ "status": "ready", "id": id })),
             Ok(Reply::Absent) => Err(unknown_letter()),
             Ok(Reply::Event(EventReply::NotDead)) => {

@@ -11,8 +11,10 @@ pub(super) fn run(db: &Connection, command: &EventCommand) -> Result<Reply> {
             receive::receive(db, items, *now_ms, *expires_ms, *sweep_every_ms)
         }
         EventCommand::Lease { now_ms, lease_end_ms, skew_ms, attempts } => {
-            lease::bury_abandoned(db, *now_ms, *attempts)?;
-            lease::lease(db, *now_ms, lease_end_ms.saturating_add(*skew_ms))
+            match lease::bury_abandoned(db, *now_ms, *attempts)? {
+                Some(buried) => Ok(buried),
+                None => lease::lease(db, *now_ms, lease_end_ms.saturating_add(*skew_ms)),
+            }
         }
         EventCommand::Heartbeat { ticket, lease_end_ms, skew_ms } => {
             lease::heartbeat(db, *ticket, lease_end_ms.saturating_add(*skew_ms))

@@ -21,8 +21,9 @@ impl Queue {
     }
 }
 
-/// Makes dead letters of the rows whose last attempt died with its worker (W8).
-pub(super) fn bury_abandoned(db: &Connection, now_ms: i64, attempts: u32) -> Result<()> {
+/// Makes dead letters of the rows whose last attempt died with its worker (W8); `None` where there are none.
+pub(super) fn bury_abandoned(db: &Connection, now_ms: i64, attempts: u32) -> Result<Option<Reply>> {
+    let (mut jobs, mut outbox) = (0, 0);
     for queue in QUEUES {
         let table = queue.table();
         let abandoned: Vec<i64> = db
@@ -34,9 +35,13 @@ pub(super) fn bury_abandoned(db: &Connection, now_ms: i64, attempts: u32) -> Res
             .collect::<Result<_>>()?;
         for id in abandoned {
             dead::write(db, queue, id, "the last attempt died with its worker", now_ms)?;
+            match queue {
+                Queue::Job => jobs += 1,
+                Queue::Outbox => outbox += 1,
+            }
         }
     }
-    Ok(())
+    Ok((jobs + outbox > 0).then_some(Reply::Event(EventReply::Buried { jobs, outbox })))
 }
 
 /// Leases the row that is due for the longest time. A leased row is due when its lease is out.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use onceproof_gateway::{metrics::SUMMED, policy::Policy, signals::Signal};
+
 use super::File;
 use crate::history::Ability;
 use crate::invariants;
@@ -47,6 +49,7 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
                 .help(meant::one_of(profile, &scenario.world.profiles)));
         }
         layer(file, &here, &expectation.default, &ops)?;
+        metrics_are_counted(file, &here, profile, &expectation.default)?;
         for (ability, expectation) in &expectation.by_ability {
             let word = word(*ability);
             if !scenario.world.abilities.contains(ability) {
@@ -56,9 +59,26 @@ pub(super) fn check(file: &File<'_>, scenario: &Scenario) -> Result<(), PlanErro
                     .help(meant::one_of(word, &known)));
             }
             layer(file, &here.key(word), expectation, &ops)?;
+            metrics_are_counted(file, &here.key(word), profile, expectation)?;
         }
     }
     cells(file, scenario)
+}
+
+/// A profile that counts nothing inherits no metrics, and may not be said to have any.
+fn metrics_are_counted(
+    file: &File<'_>,
+    place: &Place,
+    profile: &str,
+    layer: &Expectation,
+) -> Result<(), PlanError> {
+    if layer.metrics.is_none() || names::counts(profile) {
+        return Ok(());
+    }
+    let counting: Vec<&str> = Policy::profile_names().collect();
+    Err(file
+        .mistaken_key(&place.key("metrics"), format!("profile `{profile}` has no metrics"))
+        .help(format!("these have: {}", meant::list(&counting))))
 }
 
 /// What an expectation may name.
@@ -106,6 +126,17 @@ fn layer(file: &File<'_>, place: &Place, layer: &Expectation, known: &Known) -> 
     let invariants: Vec<&str> = invariants::ALL.iter().map(|invariant| invariant.name).collect();
     for (i, name) in layer.invariants.iter().flatten().enumerate() {
         file.known(&place.key("invariants").item(i), "invariant", name, &invariants)?;
+    }
+    for name in layer.metrics.iter().flatten().map(|(name, _)| name) {
+        if !SUMMED.contains(&name.as_str()) {
+            return Err(file
+                .mistaken_key(&place.key("metrics").key(name), format!("unknown metric `{name}`"))
+                .help(meant::one_of(name, &SUMMED)));
+        }
+    }
+    let signals = Signal::ALL.map(Signal::name);
+    for (i, name) in layer.signals.iter().flatten().enumerate() {
+        file.known(&place.key("signals").item(i), "signal", name, &signals)?;
     }
     let kept = layer.verdict.as_deref() == Some("kept");
     if kept && layer.invariants.as_ref().is_some_and(|list| !list.is_empty()) {

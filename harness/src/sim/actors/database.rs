@@ -3,6 +3,7 @@
 //! Its state lives outside the host, so a crash loses what was not committed and nothing else.
 
 use std::{
+    collections::BTreeMap,
     io,
     sync::{
         Arc, Mutex,
@@ -41,7 +42,7 @@ pub const AFTER_COMMIT: &str = "after-commit";
 pub const POINTS: &[&str] = &[BEFORE_COMMIT, AFTER_COMMIT];
 
 /// More than any plan can have.
-const LETTERS_MAX: u32 = 100_000;
+const ROWS_MAX: u32 = 100_000;
 
 const UNPOISONED: &str = "a panic in the store ends the run";
 
@@ -145,10 +146,20 @@ impl WatchedStore {
 }
 
 impl WatchedStore {
+    /// What it would tell whoever watches, all of it (M1).
+    pub fn metrics(&self, now_ms: u64) -> Event {
+        let census = Command::Census { now_ms: wall_ms(now_ms), skew_ms: 0, limit: ROWS_MAX };
+        let answer = self.sqlite.lock().expect(UNPOISONED).execute(&census);
+        let values = match answer.map(|answer| answer.reply) {
+            Ok(Reply::Counted { census }) => census.totals(),
+            _ => BTreeMap::new(),
+        };
+        Event::Metrics { of: self.name.to_string(), values }
+    }
+
     /// Every dead letter, known by its marker.
     fn dead_letters(&self) -> Vec<Event> {
-        let list =
-            Command::Event(EventCommand::ListDead { filter: DeadFilter::default(), limit: LETTERS_MAX });
+        let list = Command::Event(EventCommand::ListDead { filter: DeadFilter::default(), limit: ROWS_MAX });
         let answer = self.sqlite.lock().expect(UNPOISONED).execute(&list);
         let Ok(Answer { reply: Reply::Event(EventReply::Dead { letters, .. }), .. }) = answer else {
             return Vec::new();

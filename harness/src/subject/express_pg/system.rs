@@ -120,4 +120,9 @@ impl Subject for ExpressPg {
         let letters = letters.map(|letter| Event::DeadLetter { op: op(&letter.payload), why: letter.error });
         replies.into_iter().chain(letters).collect()
     }
+
+    /// It counts nothing.
+    fn metrics(&self, _now_ms: u64) -> Vec<Event> {
+        Vec::new()
+    }
 }

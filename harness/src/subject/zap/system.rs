@@ -70,4 +70,8 @@ impl Subject for Zap {
         };
         self.gateway.records(now_ms).into_iter().chain(letters).collect()
     }
+
+    fn metrics(&self, now_ms: u64) -> Vec<Event> {
+        self.gateway.metrics(now_ms)
+    }
 }

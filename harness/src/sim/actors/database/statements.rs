@@ -62,10 +62,11 @@ pub(super) fn changes(command: &Command, reply: &Reply) -> bool {
         | Reply::Fenced { .. }
         | Reply::Found { .. }
         | Reply::TooEarly { .. }
-        | Reply::Unknowns { .. } => false,
+        | Reply::Unknowns { .. }
+        | Reply::Counted { .. } => false,
         Reply::Event(reply) => match reply {
             EventReply::Received { new, dead, .. } => new + dead > 0,
-            EventReply::Leased { .. } => true,
+            EventReply::Leased { .. } | EventReply::Buried { .. } => true,
             EventReply::Redriven { ready, .. } => *ready > 0,
             EventReply::NotDead | EventReply::TooOld | EventReply::Dead { .. } => false,
         },
@@ -89,6 +90,7 @@ fn command_name(command: &Command) -> &'static str {
         Command::Find { .. } => "find",
         Command::Resolve { .. } => "resolve",
         Command::ListUnknown { .. } => "list-unknown",
+        Command::Census { .. } => "census",
         Command::Event(_) => "event",
     }
 }
@@ -107,6 +109,7 @@ fn reply_name(reply: &Reply) -> &'static str {
         Reply::TooEarly { .. } => "too-early",
         Reply::Unknowns { .. } => "unknowns",
         Reply::Swept { .. } => "swept",
+        Reply::Counted { .. } => "counted",
         Reply::Event(_) => "event",
     }
 }
