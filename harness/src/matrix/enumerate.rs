@@ -34,7 +34,7 @@ pub fn cells(
                 continue;
             }
             for ability in &workload.scenario().world.abilities {
-                of(workload, profile, *ability, blind, otherwise, seed, engine, &mut cells)?;
+                cells.extend(of(workload, profile, *ability, blind, otherwise, seed, engine)?);
             }
         }
     }
@@ -49,8 +49,8 @@ fn of(
     otherwise: &Otherwise,
     seed: u64,
     engine: &dyn Engine,
-    cells: &mut Vec<Cell>,
-) -> Result<(), RunError> {
+) -> Result<Vec<Cell>, RunError> {
+    let mut cells = Vec::new();
     let plan = otherwise.over(bare(workload, profile, ability, seed));
     let (places, store) = places(&plan, otherwise, engine)?;
     let has_redis = plan.scenario.needs_redis();
@@ -68,7 +68,7 @@ fn of(
             }));
         }
     }
-    Ok(())
+    Ok(cells)
 }
 
 /// Every point and every message of a run, and the host that keeps its truth: the database where one is asked, else Redis.
