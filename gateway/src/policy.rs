@@ -362,7 +362,7 @@ mod tests {
             let taken_back = Policy::profile_with(name, &back).unwrap();
             assert_eq!(Policy { name: "strict".into(), ..taken_back }, Policy::profile("strict").unwrap());
         }
-        assert_eq!(Policy::departures("ietf-gateway").unwrap().len(), 5);
+        assert_eq!(Policy::departures("ietf-gateway").unwrap().len(), 4);
     }
 
     #[test]
