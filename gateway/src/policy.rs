@@ -148,6 +148,17 @@ pub struct Policy {
     pub hint_timeout: Duration,
 }
 
+/// A field that a profile decides otherwise than `strict`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Departure {
+    /// Its name.
+    pub field: String,
+    /// What the profile decides.
+    pub decided: toml::Value,
+    /// What `strict` decides.
+    pub strict: toml::Value,
+}
+
 /// Why a policy cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
@@ -191,6 +202,24 @@ impl Policy {
                 known: Self::profile_names().collect::<Vec<_>>().join(", "),
             }),
         }
+    }
+
+    /// In which fields the built-in profile of this name differs from `strict`, in the order of their names. A profile that
+    /// is none of ours, or `strict` itself, has no such field.
+    ///
+    /// # Errors
+    /// [`PolicyError::Malformed`], if a built-in profile is.
+    pub fn departures(name: &str) -> Result<Vec<Departure>, PolicyError> {
+        let Some((_, text)) = PROFILES.iter().find(|(known, _)| *known == name) else {
+            return Ok(Vec::new());
+        };
+        let strict: toml::Table = toml::from_str(PROFILES[0].1)?;
+        let decided: toml::Table = toml::from_str(text)?;
+        let departure = |(field, decided): (String, toml::Value)| {
+            let strict = strict.get(&field).filter(|strict| **strict != decided && field != "name")?.clone();
+            Some(Departure { field, decided, strict })
+        };
+        Ok(decided.into_iter().filter_map(departure).collect())
     }
 
     /// A policy that is `strict` but for the fields that `text` (TOML) sets.
@@ -323,6 +352,17 @@ mod tests {
             ..Policy::profile("strict").unwrap()
         };
         assert_eq!(Policy::profile("ietf-gateway").unwrap(), expected);
+    }
+
+    #[test]
+    fn with_its_departures_taken_back_a_profile_is_strict() {
+        for name in Policy::profile_names() {
+            let departures = Policy::departures(name).unwrap();
+            let back = departures.into_iter().map(|departure| (departure.field, departure.strict)).collect();
+            let taken_back = Policy::profile_with(name, &back).unwrap();
+            assert_eq!(Policy { name: "strict".into(), ..taken_back }, Policy::profile("strict").unwrap());
+        }
+        assert_eq!(Policy::departures("ietf-gateway").unwrap().len(), 5);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 pub mod allocator;
 pub mod cli;
 pub mod exit;
+pub mod explain;
 pub mod history;
 pub mod invariants;
 pub mod matrix;

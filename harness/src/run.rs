@@ -11,14 +11,14 @@ use onceproof_gateway::{
 use crate::{
     history::{self, Ability, Header, History, Promise},
     mutants::{Mutant, Planted, Unplanted},
-    plan::{EXPRESS_PG, EXPRESS_PG_PROSE, META_REDIS, Plan, Scenario, Step, ZAP},
+    plan::{EXPRESS_PG, EXPRESS_PG_PROSE, META_REDIS, Plan, STRICT, Scenario, Step, ZAP},
     sim::{
         actors::{database::WatchedStore, producer::Shop, redis::Redis, whatsapp::Provider},
         cast::{Company, DATABASE},
         engine::{CannotPlay, Cost, Engine, Play},
         stage::Stage,
     },
-    subject::{ExpressPg, MetaRedis, Policies, ReferenceGateway, Subject, Zap, zap},
+    subject::{ExpressPg, MetaRedis, Policies, ReferenceGateway, Structures, Subject, Zap, zap},
     verdict::{self, Verdict},
 };
 
@@ -64,6 +64,8 @@ pub struct Options {
     pub mutant: Option<&'static Mutant>,
     /// Mixes real time into every draw: the planted fault that `determinism` must find.
     pub spoil_chance: bool,
+    /// What a system without a policy decides otherwise than its text.
+    pub structures: Structures,
 }
 
 /// Plays a plan and judges what happened.
@@ -79,7 +81,7 @@ pub fn run(plan: &Plan, engine: &dyn Engine) -> Result<Outcome, RunError> {
 /// # Errors
 /// As [`run`].
 pub fn run_with(plan: &Plan, engine: &dyn Engine, options: Options) -> Result<Outcome, RunError> {
-    let staged = prepare_with(plan, options.mutant)?;
+    let staged = prepare_with(plan, options)?;
     staged.stage.spoil_chance(options.spoil_chance);
     let Staged { stage, company, hosts, bound_ms, header } = staged;
     let seed = plan.seed();
@@ -111,15 +113,15 @@ pub struct Staged {
 /// # Errors
 /// When the profile is unknown, a policy field is none, or SQLite cannot be opened.
 pub fn prepare(plan: &Plan) -> Result<Staged, RunError> {
-    prepare_with(plan, None)
+    prepare_with(plan, Options::default())
 }
 
-/// As [`prepare`], with a mistake planted in the subject.
+/// As [`prepare`], with options; chance is for the caller to spoil.
 ///
 /// # Errors
 /// As [`prepare`].
-pub fn prepare_with(plan: &Plan, mutant: Option<&Mutant>) -> Result<Staged, RunError> {
-    let planted: Planted = match mutant {
+pub fn prepare_with(plan: &Plan, options: Options) -> Result<Staged, RunError> {
+    let planted: Planted = match options.mutant {
         Some(mutant) => (mutant.plant)(),
         None => Arc::new(Unplanted),
     };
@@ -131,10 +133,16 @@ pub fn prepare_with(plan: &Plan, mutant: Option<&Mutant>) -> Result<Staged, RunE
     let store = WatchedStore::open(DATABASE, Arc::clone(&stage))?.planted(Arc::clone(&planted));
     let retention_ms = scenario.world.key_retention.ms();
     let redis = Redis::new();
+    let gateway = || gateway_beside(plan, retention_ms, &stage, &store);
     let subject: Box<dyn Subject> = match plan.profile() {
-        META_REDIS => Box::new(MetaRedis::new(Arc::clone(&stage), redis.clone())),
-        EXPRESS_PG => Box::new(ExpressPg::code(&stage, &redis)),
-        EXPRESS_PG_PROSE => Box::new(ExpressPg::prose(&stage, &redis)),
+        META_REDIS => {
+            let decisions = options.structures.meta_redis;
+            Box::new(MetaRedis::new(Arc::clone(&stage), redis.clone(), decisions, gateway()))
+        }
+        EXPRESS_PG => Box::new(ExpressPg::code(&stage, &redis, options.structures.express_pg, gateway())),
+        EXPRESS_PG_PROSE => {
+            Box::new(ExpressPg::prose(&stage, &redis, options.structures.express_pg, gateway()))
+        }
         _ => {
             let (policies, ability) = (policies(plan, planted.fields())?, ability(plan, retention_ms));
             let gateway = ReferenceGateway::new(policies, ability, Arc::clone(&stage), store.clone());
@@ -143,7 +151,8 @@ pub fn prepare_with(plan: &Plan, mutant: Option<&Mutant>) -> Result<Staged, RunE
             if receives_as_zap {
                 // Of what the provider delivers, only statuses are the gateway's own business.
                 let has_statuses = scenario.steps.iter().any(|step| step.status.is_some());
-                Box::new(Zap::new(Arc::clone(&stage), gateway.receiving(has_statuses, subscribers)))
+                let gateway = gateway.receiving(has_statuses, subscribers);
+                Box::new(Zap::new(Arc::clone(&stage), gateway, redis.clone(), options.structures.zap))
             } else {
                 Box::new(gateway.receiving(scenario.steps.iter().any(Step::is_delivery), subscribers))
             }
@@ -164,6 +173,18 @@ pub fn prepare_with(plan: &Plan, mutant: Option<&Mutant>) -> Result<Staged, RunE
     let header = header(plan, &Policy::profile("strict")?.scaled_down_by(slower), retention_ms);
     let bound_ms = BOUND_MS / u64::from(slower);
     Ok(Staged { stage, company, hosts: Company::hosts(&scenario), bound_ms, header })
+}
+
+/// The gateway that a system of another build may send through: `strict`, so that nothing else is decided.
+fn gateway_beside(
+    plan: &Plan,
+    retention_ms: u64,
+    stage: &Arc<Stage>,
+    store: &WatchedStore,
+) -> ReferenceGateway {
+    let slower = plan.scenario.world.shrink_time_by;
+    let policies = Policies { profile: STRICT.into(), fields: toml::Table::new(), slower };
+    ReferenceGateway::new(policies, ability(plan, retention_ms), Arc::clone(stage), store.clone())
 }
 
 /// The plan's policies, each tried here, so that no gateway meets a bad field when it starts.

@@ -60,6 +60,9 @@ pub enum Command {
     /// Hurt small workloads at every point and message, in every way, for every profile
     Matrix(MatrixArgs),
     #[command(after_help = EXIT_CODES)]
+    /// Find the smallest set of decisions that turns every bad cell of a profile's matrix good, and check it
+    Explain(ExplainArgs),
+    #[command(after_help = EXIT_CODES)]
     /// Play seeded plans twice here and once in another process: the same seed must give the same bytes
     Determinism(DeterminismArgs),
     /// Print the JSON schema of the scenario format
@@ -115,6 +118,9 @@ pub struct MatrixArgs {
     /// Only this profile
     #[arg(long, value_name = "PROFILE")]
     pub profile: Option<String>,
+    /// Only this workload: send, concurrent, webhook, batch or redrive
+    #[arg(long, value_name = "WORKLOAD")]
+    pub workload: Option<String>,
     /// Only this cell, with its story: workload/profile/ability/hurt/place/retry
     #[arg(long, value_name = "CELL")]
     pub cell: Option<String>,
@@ -136,6 +142,36 @@ pub struct MatrixArgs {
     /// Play this share of the cells, and print a result a line: what the worker processes do
     #[arg(long, hide = true)]
     pub share: Option<Share>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// Whose matrix
+    pub profile: String,
+    /// Check these decisions, with commas between them, instead of looking for the smallest set
+    #[arg(long, value_name = "DECISIONS", value_delimiter = ',')]
+    pub set: Option<Vec<String>>,
+    /// Only this provider: keyed, queryable, echoing or opaque
+    #[arg(long, value_name = "ABILITY")]
+    pub ability: Option<String>,
+    /// Only this workload: send, concurrent, webhook, batch or redrive
+    #[arg(long, value_name = "WORKLOAD")]
+    pub workload: Option<String>,
+    /// Seed of every run
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// What is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Play this share of the cells with the set, and print a result a line: what the worker processes do
+    #[arg(long, hide = true)]
+    pub share: Option<Share>,
+    /// Only the cells of these numbers
+    #[arg(long, hide = true, value_delimiter = ',', requires = "share")]
+    pub cells: Option<Vec<usize>>,
+    /// The cells which the profile has with the set
+    #[arg(long, hide = true, requires = "share")]
+    pub fresh: bool,
 }
 
 #[derive(Debug, Args)]

@@ -11,7 +11,7 @@ use miette::MietteHandlerOpts;
 
 use super::{
     args::{Cli, Command, EngineName},
-    check, determinism,
+    check, determinism, explain,
     failure::Failure,
     matrix, mutants,
     output::Output,
@@ -58,6 +58,7 @@ fn dispatch(command: &Command, output: &mut Output) -> Result<u8, Failure> {
         Command::Replay(args) => replay::command(args, output),
         Command::Check(args) => check::command(args, output),
         Command::Matrix(args) => matrix::command(args, output),
+        Command::Explain(args) => explain::command(args, output),
         Command::Mutants(args) => mutants::command(args, output),
         Command::Determinism(args) => determinism::command(args, output),
         Command::Schema => schema::command(output),

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     exit,
-    matrix::{Cell, Played, cells, play},
+    matrix::{Cell, Otherwise, Played, Workload, cells, play},
     plan::{self, STRICT},
     report::{evidence::Story, matrix as report},
     run::run,
@@ -19,7 +19,9 @@ use crate::{
 /// Plays, prints, and gives the exit code.
 pub fn command(args: &MatrixArgs, output: &mut Output) -> Result<u8, Failure> {
     let profiles = profiles(args)?;
-    let cells = cells(&profiles, args.subject_blind, args.seed, &EventEngine).map_err(Failure::run)?;
+    let (workloads, as_it_is) = (workloads(args.workload.as_deref())?, Otherwise::default());
+    let cells = cells(&profiles, &workloads, args.subject_blind, &as_it_is, args.seed, &EventEngine)
+        .map_err(Failure::run)?;
     if let Some(name) = &args.cell {
         return one(name, &cells, args, output);
     }
@@ -49,11 +51,25 @@ fn profiles(args: &MatrixArgs) -> Result<Vec<&str>, Failure> {
     }
 }
 
+/// The workload of this name; all, if none is named.
+pub fn workloads(name: Option<&str>) -> Result<Vec<Workload>, Failure> {
+    match name {
+        None => Ok(Workload::ALL.to_vec()),
+        Some(name) => match Workload::named(name) {
+            Some(workload) => Ok(vec![workload]),
+            None => Err(Failure::unknown("workload", name, &Workload::ALL.map(Workload::name))),
+        },
+    }
+}
+
 /// The results of all workers, in the order of the cells.
 fn spread(args: &MatrixArgs, cells: usize) -> Result<Vec<Played>, Failure> {
     let mut words: Vec<String> = vec!["matrix".into(), "--seed".into(), args.seed.to_string()];
     if let Some(profile) = &args.profile {
         words.extend(["--profile".into(), profile.clone()]);
+    }
+    if let Some(workload) = &args.workload {
+        words.extend(["--workload".into(), workload.clone()]);
     }
     if args.subject_blind {
         words.push("--subject-blind".into());

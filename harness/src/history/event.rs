@@ -67,6 +67,9 @@ pub enum Ability {
 }
 
 impl Ability {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Keyed, Self::Queryable, Self::Echoing, Self::Opaque];
+
     /// Its name as files spell it.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Cell, Hurt, Place, Retry, Workload, cell::bare};
+use super::{Cell, Hurt, Otherwise, Place, Retry, Workload, cell::bare};
 use crate::{
     history::{Ability, Event},
     plan::{Message, Plan},
-    run::{RunError, run},
+    run::{RunError, run_with},
     sim::{
         actors::{database, redis},
         cast::DATABASE,
@@ -14,20 +14,27 @@ use crate::{
     },
 };
 
-/// All cells of these profiles, in a fixed order. `blind` leaves the named points out: what is left can be found without any
-/// help from the system under test.
+/// All cells of these profiles and workloads, in a fixed order. `blind` leaves the named points out: what is left can be found
+/// without any help from the system under test. `otherwise` is decided in each of these profiles otherwise than it has it.
 ///
 /// # Errors
 /// As [`run`].
-pub fn cells(profiles: &[&str], blind: bool, seed: u64, engine: &dyn Engine) -> Result<Vec<Cell>, RunError> {
+pub fn cells(
+    profiles: &[&str],
+    workloads: &[Workload],
+    blind: bool,
+    otherwise: &Otherwise,
+    seed: u64,
+    engine: &dyn Engine,
+) -> Result<Vec<Cell>, RunError> {
     let mut cells = Vec::new();
     for profile in profiles {
-        for workload in Workload::ALL {
+        for workload in workloads.iter().copied() {
             if !workload.profiles().any(|known| known == *profile) {
                 continue;
             }
             for ability in &workload.scenario().world.abilities {
-                of(workload, profile, *ability, blind, seed, engine, &mut cells)?;
+                of(workload, profile, *ability, blind, otherwise, seed, engine, &mut cells)?;
             }
         }
     }
@@ -39,12 +46,13 @@ fn of(
     profile: &str,
     ability: Ability,
     blind: bool,
+    otherwise: &Otherwise,
     seed: u64,
     engine: &dyn Engine,
     cells: &mut Vec<Cell>,
 ) -> Result<(), RunError> {
-    let plan = bare(workload, profile, ability, seed);
-    let (places, store) = places(&plan, engine)?;
+    let plan = otherwise.over(bare(workload, profile, ability, seed));
+    let (places, store) = places(&plan, otherwise, engine)?;
     let has_redis = plan.scenario.needs_redis();
     for place in places.iter().filter(|place| !blind || matches!(place, Place::Message(_))) {
         for hurt in Hurt::ALL {
@@ -64,8 +72,12 @@ fn of(
 }
 
 /// Every point and every message of a run, and the host that keeps its truth: the database where one is asked, else Redis.
-fn places(plan: &Plan, engine: &dyn Engine) -> Result<(Vec<Place>, Option<&'static str>), RunError> {
-    let outcome = run(plan, engine)?;
+fn places(
+    plan: &Plan,
+    otherwise: &Otherwise,
+    engine: &dyn Engine,
+) -> Result<(Vec<Place>, Option<&'static str>), RunError> {
+    let outcome = run_with(plan, engine, otherwise.options())?;
     let mut points: Vec<Place> = Vec::new();
     for entry in &outcome.history.entries {
         if let Event::Point { point, nth } = &entry.event

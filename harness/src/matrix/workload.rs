@@ -38,6 +38,12 @@ impl Workload {
         }
     }
 
+    /// The workload of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|workload| workload.name() == name)
+    }
+
     /// The profiles that can play it.
     pub fn profiles(self) -> impl Iterator<Item = &'static str> {
         let signed_otherwise = (self == Self::Webhook).then_some(SIGNED_OTHERWISE);

@@ -1,6 +1,7 @@
 //! What people and programs read: lines, timelines, evidence, tables, lists, JSON.
 
 pub mod evidence;
+pub mod explain;
 pub mod json;
 pub mod lines;
 pub mod list;

@@ -14,6 +14,7 @@ use super::{
     },
     engine::Cast,
     stage::{HARNESS, Stage},
+    wire::{SECOND_STORE_PORT, STORE_PORT},
 };
 use crate::{
     history::Event,
@@ -72,12 +73,20 @@ impl Company {
     /// The shared store, or what the subject has in its place.
     fn database(&self, world: SharedWorld) -> BoxFuture<()> {
         const BINDS: &str = "the database binds its port";
-        if let Some(database) = self.subject.database().cloned() {
-            return Box::pin(async move { database.serve(world).await.expect(BINDS) });
+        let (store, own) = (self.store.clone(), self.subject.database().cloned());
+        let Some(own) = own else {
+            store.start();
+            return Box::pin(async move {
+                database::serve(DATABASE.into(), world, store, STORE_PORT).await.expect(BINDS);
+            });
+        };
+        if self.subject.has_store_beside() {
+            let (world, store) = (Arc::clone(&world), store);
+            store.start();
+            let served = database::serve(DATABASE.into(), Arc::clone(&world), store, SECOND_STORE_PORT);
+            world.spawn(Box::pin(async move { served.await.expect(BINDS) }));
         }
-        let store = self.store.clone();
-        store.start();
-        Box::pin(async move { database::serve(DATABASE.into(), world, store).await.expect(BINDS) })
+        Box::pin(async move { own.serve(world).await.expect(BINDS) })
     }
 }
 

@@ -9,6 +9,8 @@ use std::ops::ControlFlow;
 pub const HTTP_PORT: u16 = 80;
 /// The port of the store's wire.
 pub const STORE_PORT: u16 = 5432;
+/// The port of a store beside another on the same host.
+pub const SECOND_STORE_PORT: u16 = 5433;
 /// The port of a Redis.
 pub const REDIS_PORT: u16 = 6379;
 
@@ -42,7 +44,7 @@ impl Tap {
         let on = |port| source_port == port || destination_port == port;
         let protocol = if on(HTTP_PORT) {
             Protocol::Http
-        } else if on(STORE_PORT) {
+        } else if on(STORE_PORT) || on(SECOND_STORE_PORT) {
             Protocol::Frames
         } else if on(REDIS_PORT) {
             Protocol::Resp

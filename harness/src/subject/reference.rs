@@ -37,7 +37,7 @@ use crate::{
         cast::DATABASE,
         marker,
         stage::Stage,
-        wire::{HTTP_PORT, REDIS_PORT, STORE_PORT},
+        wire::{HTTP_PORT, REDIS_PORT, SECOND_STORE_PORT, STORE_PORT},
     },
 };
 
@@ -79,6 +79,8 @@ pub struct ReferenceGateway {
     subscribers: Vec<String>,
     /// Whether there is a Redis to ask first.
     has_redis: bool,
+    /// Where the shared store listens.
+    store_port: u16,
     stage: Arc<Stage>,
     shared: WatchedStore,
     /// Stores in the memory of a process, by host, with its incarnation: a restart begins an empty one.
@@ -104,6 +106,7 @@ impl ReferenceGateway {
             receives: false,
             subscribers: Vec::new(),
             has_redis: false,
+            store_port: STORE_PORT,
             stage,
             shared,
             in_process,
@@ -124,6 +127,12 @@ impl ReferenceGateway {
     #[must_use]
     pub fn receiving(self, receives: bool, subscribers: &[String]) -> Self {
         Self { receives, subscribers: subscribers.to_vec(), ..self }
+    }
+
+    /// The same, whose store is beside another on the same host.
+    #[must_use]
+    pub fn with_store_beside(self) -> Self {
+        Self { store_port: SECOND_STORE_PORT, ..self }
     }
 
     /// The same, with a Redis as a fast hint.
@@ -153,7 +162,7 @@ impl ReferenceGateway {
     fn store(&self, host: &str, world: &SharedWorld, policy: &Policy) -> Arc<dyn Store> {
         match policy.answers {
             Answers::Durable => {
-                Arc::new(RemoteStore::new(Arc::clone(world), DATABASE, STORE_PORT, policy.store_timeout))
+                Arc::new(RemoteStore::new(Arc::clone(world), DATABASE, self.store_port, policy.store_timeout))
             }
             Answers::Memory => {
                 let mut in_process = self.in_process.lock().expect(UNPOISONED);

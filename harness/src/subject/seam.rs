@@ -24,6 +24,11 @@ pub trait Subject: Send + Sync + 'static {
         None
     }
 
+    /// Whether it wants the shared store, too, beside its own database.
+    fn has_store_beside(&self) -> bool {
+        false
+    }
+
     /// Its records as they stand at `now_ms` after the run began, as [`Event::Record`]s.
     fn records(&self, now_ms: u64) -> Vec<Event>;
 

@@ -30,7 +30,7 @@ use super::pool::Pooled;
 use crate::{
     history::Event,
     mutants::{Planted, Unplanted},
-    sim::{clock::wall_ms, digest::Kind, stage::Stage, wire::STORE_PORT},
+    sim::{clock::wall_ms, digest::Kind, stage::Stage},
 };
 
 /// The transaction is in hand; nothing of it is visible.
@@ -190,12 +190,12 @@ impl Store for InProcessStore {
     }
 }
 
-/// Serves store frames for ever.
+/// Serves store frames on this port for ever.
 ///
 /// # Errors
 /// When the port cannot be bound.
-pub async fn serve(host: String, world: SharedWorld, store: WatchedStore) -> io::Result<()> {
-    let mut listener = world.listen(STORE_PORT).await?;
+pub async fn serve(host: String, world: SharedWorld, store: WatchedStore, port: u16) -> io::Result<()> {
+    let mut listener = world.listen(port).await?;
     loop {
         let connection = listener.accept().await?;
         let (host, inner, store) = (host.clone(), Arc::clone(&world), store.clone());

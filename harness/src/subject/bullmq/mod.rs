@@ -4,11 +4,13 @@
 //! there are active ones: ticks that find nothing are left out, so that a day stays cheap.
 
 mod bell;
+mod failed;
 mod job;
 mod queue;
 mod worker;
 
 pub use bell::Bell;
+pub use failed::failed;
 pub use job::Job;
 pub use queue::{Queue, QueueError, prefix};
 pub use worker::{ATTEMPTS, Processor, Worker};

@@ -6,42 +6,60 @@ use std::{sync::Arc, time::Duration};
 use onceproof_gateway::world::{BoxFuture, SharedWorld};
 
 use super::{
-    client,
+    Decisions,
     failure::Failure,
+    keys::Keys,
+    outbox_worker::OutboxWorker,
     points::AFTER_INSERT,
     pool::{Client, Pool},
+    prose,
     reading::Reading,
+    replying::Replying,
     webhook::Webhook,
 };
-use crate::{
-    sim::actors::postgres::{Postgres, Statement},
-    subject::reply::reply,
-};
+use crate::sim::actors::postgres::{Postgres, SqlError, Statement};
 
 /// The code.
 pub struct Code {
     world: SharedWorld,
     pool: Arc<Pool>,
+    keys: Arc<Keys>,
+    replying: Replying,
+    decisions: Decisions,
 }
 
 impl Code {
     /// The code on one host.
     pub fn begin(
         world: &SharedWorld,
-        _redis: &Arc<client::Client>,
-        _database: &Postgres,
+        keys: &Arc<Keys>,
+        database: &Postgres,
+        replying: Replying,
+        decisions: Decisions,
     ) -> Arc<dyn Reading> {
-        Arc::new(Self { world: world.clone(), pool: Pool::new(world) })
+        let pool = Pool::new(world);
+        if decisions.outbox {
+            let worker = OutboxWorker::new(world, &pool, database, replying.clone());
+            world.spawn(Box::pin(worker.run()));
+        }
+        Arc::new(Self { world: world.clone(), pool, keys: Arc::clone(keys), replying, decisions })
     }
 }
 
 impl Reading for Code {
     fn process(&self, webhook: Webhook) -> BoxFuture<Result<(), Failure>> {
         let (world, pool) = (self.world.clone(), Arc::clone(&self.pool));
+        let (replying, decisions) = (self.replying.clone(), self.decisions);
         Box::pin(async move {
             let mut client = pool.client().await?;
-            let done = transaction(&world, &mut client, &webhook).await;
-            client.end(done).await
+            let done = match decisions.outbox {
+                true => prose::transaction(&world, &mut client, &webhook).await,
+                false => transaction(&world, &mut client, &webhook, &replying).await,
+            };
+            match client.end(done).await {
+                Err(Failure::Sql(SqlError::UniqueViolation)) if decisions.violation_is_duplicate => Ok(()),
+                done => done,
+            }
         })
     }
 
@@ -49,21 +67,36 @@ impl Reading for Code {
         backoff
     }
 
-    fn after_failed_retry(&self, _webhook: Webhook) -> BoxFuture<Result<(), Failure>> {
-        Box::pin(async { Ok(()) })
+    fn after_failed_retry(&self, webhook: Webhook) -> BoxFuture<Result<(), Failure>> {
+        let keys = self.decisions.failed_retry_releases.then(|| Arc::clone(&self.keys));
+        Box::pin(async move {
+            match keys {
+                Some(keys) => keys.release(&webhook.id).await,
+                None => Ok(()),
+            }
+        })
     }
 
-    fn give_up(&self, _webhook: Webhook, _why: String) -> BoxFuture<Result<(), Failure>> {
-        Box::pin(async { Ok(()) })
+    fn give_up(&self, webhook: Webhook, why: String) -> BoxFuture<Result<(), Failure>> {
+        if !self.decisions.dead_letters {
+            return Box::pin(async { Ok(()) });
+        }
+        let (world, pool) = (self.world.clone(), Arc::clone(&self.pool));
+        Box::pin(async move { prose::bury(&world, &pool, &webhook, why).await })
     }
 }
 
-async fn transaction(world: &SharedWorld, client: &mut Client, webhook: &Webhook) -> Result<(), Failure> {
+async fn transaction(
+    world: &SharedWorld,
+    client: &mut Client,
+    webhook: &Webhook,
+    replying: &Replying,
+) -> Result<(), Failure> {
     client.query(Statement::Begin).await?;
     let (event_id, payload) = (webhook.id.clone(), webhook.event.to_string());
     client.query(Statement::InsertWebhook { event_id, payload }).await?;
     world.reach(AFTER_INSERT).await;
-    reply(world, webhook.from(), webhook.text()).await.map_err(Failure::Reply)?;
+    replying.reply(webhook).await.map_err(Failure::Reply)?;
     client.query(Statement::Commit).await?;
     Ok(())
 }

@@ -7,6 +7,7 @@
 
 mod client;
 mod code;
+mod decisions;
 mod diary;
 mod failure;
 mod keys;
@@ -17,11 +18,13 @@ mod pool;
 mod prose;
 mod reading;
 mod receiver;
+mod replying;
 mod retry_queue;
 mod retry_worker;
 mod signature;
 mod system;
 mod webhook;
 
+pub use decisions::Decisions;
 pub use points::POINTS;
 pub use system::ExpressPg;

@@ -11,27 +11,26 @@ use super::{
     polls::Polls,
     pool::{Client, Pool},
     prose::{dead_letter, jittered},
+    replying::Replying,
     retry_queue::{backoff, is_over},
     webhook::Webhook,
 };
-use crate::{
-    sim::actors::postgres::{Answer, Message, Postgres, Statement},
-    subject::reply::reply,
-};
+use crate::sim::actors::postgres::{Answer, Message, Postgres, Statement};
 
 /// The worker of one process.
 pub struct OutboxWorker {
     world: SharedWorld,
     pool: Arc<Pool>,
     polls: Polls,
+    replying: Replying,
 }
 
 impl OutboxWorker {
     /// A worker on the outbox of this database.
-    pub fn new(world: &SharedWorld, pool: &Arc<Pool>, database: &Postgres) -> Self {
+    pub fn new(world: &SharedWorld, pool: &Arc<Pool>, database: &Postgres, replying: Replying) -> Self {
         let (news, database) = (database.ended(), database.clone());
         let polls = Polls::new(world, news, move || database.next_due_ms());
-        Self { world: world.clone(), pool: Arc::clone(pool), polls }
+        Self { world: world.clone(), pool: Arc::clone(pool), polls, replying }
     }
 
     /// Works for ever.
@@ -78,7 +77,7 @@ impl OutboxWorker {
     async fn publish(&self, message: &Message) -> Result<(), String> {
         let event = serde_json::from_str(&message.payload).map_err(|error| error.to_string())?;
         let webhook = Webhook::of(event).ok_or("missing event id")?;
-        reply(&self.world, webhook.from(), webhook.text()).await
+        self.replying.reply(&webhook).await
     }
 
     /// What is written about a message that was published, or was not.

@@ -6,13 +6,14 @@ use std::{sync::Arc, time::Duration};
 use onceproof_gateway::world::{BoxFuture, SharedWorld};
 
 use super::{
-    client,
+    Decisions,
     failure::Failure,
     keys::Keys,
     outbox_worker::OutboxWorker,
     points::AFTER_INSERT,
     pool::{Client, Pool},
     reading::Reading,
+    replying::Replying,
     webhook::Webhook,
 };
 use crate::sim::actors::postgres::{Postgres, SqlError, Statement};
@@ -29,11 +30,17 @@ pub struct Prose {
 
 impl Prose {
     /// The prose on one host, with a worker that publishes.
-    pub fn begin(world: &SharedWorld, redis: &Arc<client::Client>, database: &Postgres) -> Arc<dyn Reading> {
+    pub fn begin(
+        world: &SharedWorld,
+        keys: &Arc<Keys>,
+        database: &Postgres,
+        replying: Replying,
+        _decisions: Decisions,
+    ) -> Arc<dyn Reading> {
         let pool = Pool::new(world);
-        let worker = OutboxWorker::new(world, &pool, database);
+        let worker = OutboxWorker::new(world, &pool, database, replying);
         world.spawn(Box::pin(worker.run()));
-        Arc::new(Self { world: world.clone(), pool, keys: Arc::new(Keys::new(redis)) })
+        Arc::new(Self { world: world.clone(), pool, keys: Arc::clone(keys) })
     }
 }
 
@@ -61,15 +68,24 @@ impl Reading for Prose {
 
     fn give_up(&self, webhook: Webhook, why: String) -> BoxFuture<Result<(), Failure>> {
         let (world, pool) = (self.world.clone(), Arc::clone(&self.pool));
-        Box::pin(async move {
-            let mut client = pool.client().await?;
-            let buried = client.query(dead_letter(&world, webhook.event.to_string(), why)).await;
-            client.end(buried.map(drop)).await
-        })
+        Box::pin(async move { bury(&world, &pool, &webhook, why).await })
     }
 }
 
-async fn transaction(world: &SharedWorld, client: &mut Client, webhook: &Webhook) -> Result<(), Failure> {
+/// Keeps a webhook that is given up.
+pub async fn bury(
+    world: &SharedWorld,
+    pool: &Arc<Pool>,
+    webhook: &Webhook,
+    why: String,
+) -> Result<(), Failure> {
+    let mut client = pool.client().await?;
+    let buried = client.query(dead_letter(world, webhook.event.to_string(), why)).await;
+    client.end(buried.map(drop)).await
+}
+
+/// Inserts a webhook and, in the same transaction, what is to be published of it.
+pub async fn transaction(world: &SharedWorld, client: &mut Client, webhook: &Webhook) -> Result<(), Failure> {
     client.query(Statement::Begin).await?;
     let (event_id, payload) = (webhook.id.clone(), webhook.event.to_string());
     client.query(Statement::InsertWebhook { event_id, payload: payload.clone() }).await?;

@@ -14,10 +14,10 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::{
-    failure::Failure, keys::Keys, points::AFTER_RELEASE, reading::Reading, retry_queue::RetryQueue,
-    signature::is_authentic, webhook::Webhook,
+    Decisions, failure::Failure, keys::Keys, points::AFTER_RELEASE, reading::Reading,
+    retry_queue::RetryQueue, signature::is_authentic, webhook::Webhook,
 };
-use crate::subject::points::AFTER_SET_NX;
+use crate::subject::{in_time::in_time, points::AFTER_SET_NX};
 
 /// The longest body that the parser takes. The middleware does not look at its error, and what comes after it fails on a
 /// body that is not there.
@@ -33,11 +33,18 @@ pub struct Receiver {
     pub reading: Arc<dyn Reading>,
     /// Where what fails goes.
     pub queue: Arc<RetryQueue>,
+    /// What is decided.
+    pub decisions: Decisions,
 }
 
 /// Its routes.
-pub fn router(receiver: Receiver) -> Router {
-    Router::new().route("/webhooks/{provider}", post(receive)).with_state(Arc::new(receiver))
+pub const EVERY_PROVIDER: &str = "/webhooks/{provider}";
+/// The one of them that is played where a gateway, which has the same, is beside it.
+pub const ONE_PROVIDER: &str = "/webhooks/whatsapp";
+
+/// Whatever is posted to these routes.
+pub fn router(receiver: Receiver, routes: &str) -> Router {
+    Router::new().route(routes, post(receive)).with_state(Arc::new(receiver))
 }
 
 /// A handler goes on when its caller has gone, as one in Node does. What it throws is a 500.
@@ -55,15 +62,18 @@ async fn receive(State(receiver): State<Arc<Receiver>>, headers: HeaderMap, body
         return StatusCode::BAD_REQUEST;
     };
     let (done, outcome) = oneshot::channel();
-    let world = receiver.world.clone();
+    let (world, has_to_be_in_time) = (receiver.world.clone(), receiver.decisions.answers_in_time);
     world.spawn(Box::pin(async move {
         // Whoever has gone hears nothing.
         let _ = done.send(receiver.handle(&webhook).await);
     }));
-    match outcome.await {
-        Ok(Ok(status)) => status,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    }
+    let answer = async {
+        match outcome.await {
+            Ok(Ok(status)) => status,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    };
+    in_time(&world, has_to_be_in_time, answer).await
 }
 
 impl Receiver {
@@ -71,7 +81,10 @@ impl Receiver {
         self.world.reach(points::BEFORE_RECEIVE).await;
         if !self.keys.claim(&webhook.id).await? {
             // Whoever has it may be in the middle, or dead (W6).
-            return Ok(StatusCode::OK);
+            return Ok(match self.decisions.taken_is_no_ack {
+                true => StatusCode::SERVICE_UNAVAILABLE,
+                false => StatusCode::OK,
+            });
         }
         self.world.reach(AFTER_SET_NX).await;
         match self.reading.process(webhook.clone()).await {

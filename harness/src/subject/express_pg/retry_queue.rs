@@ -81,6 +81,17 @@ impl RetryQueue {
         Ok(found.iter().filter_map(|item| Item::read(item.text()?)).collect())
     }
 
+    /// Has one wait as long again.
+    ///
+    /// # Errors
+    /// When that is not known to be done.
+    pub async fn postpone(&self, item: &Item) -> Result<(), Failure> {
+        let next_ms = self.world.clock_ms() + backoff(item.attempts).as_millis() as i64;
+        self.redis.ask(&["ZADD", KEY, &next_ms.to_string(), &item.raw]).await?;
+        self.diary.tell(&item.webhook, item.attempts, "postponed, its key is taken");
+        Ok(())
+    }
+
     /// Takes one out of it, for this reason.
     ///
     /// # Errors

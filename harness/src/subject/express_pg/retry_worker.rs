@@ -6,6 +6,7 @@ use std::sync::Arc;
 use onceproof_gateway::{points, world::SharedWorld};
 
 use super::{
+    Decisions,
     failure::Failure,
     keys::Keys,
     points::AFTER_ZREM,
@@ -24,6 +25,8 @@ pub struct RetryWorker {
     pub queue: Arc<RetryQueue>,
     /// What is done with it.
     pub reading: Arc<dyn Reading>,
+    /// What is decided.
+    pub decisions: Decisions,
 }
 
 impl RetryWorker {
@@ -54,7 +57,10 @@ impl RetryWorker {
     async fn retry(&self, item: &Item) -> Result<(), Failure> {
         let id = &item.webhook.id;
         if !self.keys.claim(id).await? {
-            return self.queue.remove(item, "dropped, its key is taken").await;
+            return match self.decisions.retry_waits {
+                true => self.queue.postpone(item).await,
+                false => self.queue.remove(item, "dropped, its key is taken").await,
+            };
         }
         self.world.reach(points::AFTER_LEASE).await;
         self.reading.process(item.webhook.clone()).await?;

@@ -8,6 +8,7 @@ use onceproof_gateway::{
 };
 
 use super::{
+    Decisions,
     client::Client,
     code::Code,
     diary::Diary,
@@ -15,7 +16,8 @@ use super::{
     polls::Polls,
     prose::Prose,
     reading::Reading,
-    receiver::{Receiver, router},
+    receiver::{EVERY_PROVIDER, ONE_PROVIDER, Receiver, router},
+    replying::Replying,
     retry_queue::{RetryQueue, next_due_ms},
     retry_worker::RetryWorker,
 };
@@ -26,11 +28,11 @@ use crate::{
         stage::Stage,
         wire::HTTP_PORT,
     },
-    subject::Subject,
+    subject::{ReferenceGateway, Subject, keyed_reply::KeyedReplies},
 };
 
 /// Begins a reading on one host.
-type Begin = fn(&SharedWorld, &Arc<Client>, &Postgres) -> Arc<dyn Reading>;
+type Begin = fn(&SharedWorld, &Arc<Keys>, &Postgres, Replying, Decisions) -> Arc<dyn Reading>;
 
 /// Text C's system.
 pub struct ExpressPg {
@@ -38,32 +40,45 @@ pub struct ExpressPg {
     redis: Redis,
     database: Postgres,
     begin: Begin,
+    decisions: Decisions,
+    /// Through which replies go, where they bear a key.
+    gateway: ReferenceGateway,
 }
 
 impl ExpressPg {
     /// The system as the text's code has it.
     #[must_use]
-    pub fn code(stage: &Arc<Stage>, redis: &Redis) -> Self {
-        Self::new(stage, redis, Code::begin)
+    pub fn code(stage: &Arc<Stage>, redis: &Redis, decisions: Decisions, gateway: ReferenceGateway) -> Self {
+        Self::new(stage, redis, Code::begin, decisions, gateway)
     }
 
     /// The system as the text's prose has it.
     #[must_use]
-    pub fn prose(stage: &Arc<Stage>, redis: &Redis) -> Self {
-        Self::new(stage, redis, Prose::begin)
+    pub fn prose(stage: &Arc<Stage>, redis: &Redis, decisions: Decisions, gateway: ReferenceGateway) -> Self {
+        Self::new(stage, redis, Prose::begin, decisions, gateway)
     }
 
-    fn new(stage: &Arc<Stage>, redis: &Redis, begin: Begin) -> Self {
+    fn new(
+        stage: &Arc<Stage>,
+        redis: &Redis,
+        begin: Begin,
+        decisions: Decisions,
+        gateway: ReferenceGateway,
+    ) -> Self {
+        let gateway = gateway.with_store_beside();
         let database = Postgres::new(Arc::clone(stage));
-        Self { stage: Arc::clone(stage), redis: redis.clone(), database, begin }
+        Self { stage: Arc::clone(stage), redis: redis.clone(), database, begin, decisions, gateway }
     }
 }
 
 impl Subject for ExpressPg {
     fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
-        let client = Arc::new(Client::new(&world));
-        let reading = (self.begin)(&world, &client, &self.database);
-        let keys = Arc::new(Keys::new(&client));
+        let (client, decisions) = (Arc::new(Client::new(&world)), self.decisions);
+        let keys = Keys::new(&client);
+        let keys = Arc::new(if decisions.owned_keys { keys.owned(&world) } else { keys });
+        let keyed = KeyedReplies { world: world.clone(), host: host.into(), stage: Arc::clone(&self.stage) };
+        let replying = Replying { world: world.clone(), keyed: decisions.keyed_reply.then_some(keyed) };
+        let reading = (self.begin)(&world, &keys, &self.database, replying, decisions);
         let diary = Diary { stage: Arc::clone(&self.stage), world: world.clone(), host: host.into() };
         let queue = Arc::new(RetryQueue::new(&world, &client, &reading, diary));
         let redis = self.redis.clone();
@@ -73,10 +88,15 @@ impl Subject for ExpressPg {
             keys: Arc::clone(&keys),
             queue: Arc::clone(&queue),
             reading: Arc::clone(&reading),
+            decisions,
         };
         world.spawn(Box::pin(worker.run(polls)));
+        let receiver = Receiver { world: world.clone(), keys, reading, queue, decisions };
+        if decisions.keyed_reply {
+            return self.gateway.process_beside(host, world, Some(router(receiver, ONE_PROVIDER)));
+        }
+        let router = router(receiver, EVERY_PROVIDER);
         Box::pin(async move {
-            let router = router(Receiver { world: world.clone(), keys, reading, queue });
             serve(world, HTTP_PORT, router).await.expect("a gateway binds its port");
         })
     }
@@ -88,11 +108,17 @@ impl Subject for ExpressPg {
         Some(&self.database)
     }
 
-    /// Its dead letters; it keeps no records (W8).
-    fn records(&self, _now_ms: u64) -> Vec<Event> {
+    fn has_store_beside(&self) -> bool {
+        self.decisions.keyed_reply
+    }
+
+    /// Its dead letters (W8), and the records of the gateway that it sends through, if it does: it keeps none itself.
+    fn records(&self, now_ms: u64) -> Vec<Event> {
+        let replies = if self.decisions.keyed_reply { self.gateway.records(now_ms) } else { Vec::new() };
         let letters = self.database.dead_letters().into_iter();
         let op = |payload: &str| self.stage.operation(payload).into();
-        letters.map(|letter| Event::DeadLetter { op: op(&letter.payload), why: letter.error }).collect()
+        let letters = letters.map(|letter| Event::DeadLetter { op: op(&letter.payload), why: letter.error });
+        replies.into_iter().chain(letters).collect()
     }
 
     /// It counts nothing.

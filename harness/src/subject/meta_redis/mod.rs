@@ -2,8 +2,10 @@
 //!
 //! It remembers nothing outside Redis. What the text leaves open is decided as its libraries decide it.
 
+mod decisions;
 mod processing;
 mod receiver;
 mod system;
 
+pub use decisions::Decisions;
 pub use system::MetaRedis;

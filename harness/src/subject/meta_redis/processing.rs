@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::subject::{
     bullmq::{ATTEMPTS, Job, Processor, Queue},
+    keyed_reply::KeyedReplies,
     points::BEFORE_DEAD_LETTER,
     reply::reply,
 };
@@ -15,21 +16,27 @@ use crate::subject::{
 pub struct Replies {
     world: SharedWorld,
     dead_letters: Arc<Queue>,
+    /// Through which replies go, where they bear a key.
+    keyed: Option<KeyedReplies>,
 }
 
 impl Replies {
     /// Answers from this host.
-    pub fn new(world: &SharedWorld, dead_letters: Queue) -> Self {
-        Self { world: world.clone(), dead_letters: Arc::new(dead_letters) }
+    pub fn new(world: &SharedWorld, dead_letters: Queue, keyed: Option<KeyedReplies>) -> Self {
+        Self { world: world.clone(), dead_letters: Arc::new(dead_letters), keyed }
     }
 }
 
 impl Processor for Replies {
     fn process(&self, job: Job) -> BoxFuture<Result<(), String>> {
-        let world = self.world.clone();
+        let (world, keyed) = (self.world.clone(), self.keyed.clone());
         Box::pin(async move {
             let text = job.data["text"]["body"].as_str().unwrap_or_default();
-            reply(&world, &job.data["from"], text).await
+            let (to, id) = (&job.data["from"], job.data["id"].as_str().unwrap_or("undefined"));
+            match keyed {
+                Some(keyed) => keyed.reply(to, text, id, job.attempts_made + 1).await,
+                None => reply(&world, to, text).await,
+            }
         })
     }
 

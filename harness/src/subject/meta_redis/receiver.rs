@@ -13,9 +13,11 @@ use onceproof_gateway::{points, world::SharedWorld};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use super::Decisions;
 use crate::subject::{
-    bullmq::Queue,
+    bullmq::{Queue, QueueError},
     hmac::is_hmac_of,
+    in_time::in_time,
     points::AFTER_SET_NX,
     redis_client::{Client, RedisError},
     resp::Reply,
@@ -23,6 +25,8 @@ use crate::subject::{
 
 /// How long an id is known: a day, though its sender goes on for a week (W1).
 const REMEMBERED_S: &str = "86400";
+/// How long it could be.
+const A_MONTH_S: &str = "2592000";
 
 /// What a request needs.
 pub struct Receiver {
@@ -32,6 +36,8 @@ pub struct Receiver {
     pub redis: Client,
     /// Where messages go.
     pub queue: Queue,
+    /// What is decided.
+    pub decisions: Decisions,
 }
 
 /// Its one route.
@@ -48,15 +54,18 @@ async fn receive(State(receiver): State<Arc<Receiver>>, headers: HeaderMap, body
         return StatusCode::BAD_REQUEST;
     };
     let (done, outcome) = oneshot::channel();
-    let world = receiver.world.clone();
+    let (world, has_to_be_in_time) = (receiver.world.clone(), receiver.decisions.answers_in_time);
     world.spawn(Box::pin(async move {
         // Whoever has gone hears nothing.
         let _ = done.send(receiver.handle(&event).await);
     }));
-    match outcome.await {
-        Ok(Ok(())) => StatusCode::OK,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    }
+    let answer = async {
+        match outcome.await {
+            Ok(Ok(())) => StatusCode::OK,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    };
+    in_time(&world, has_to_be_in_time, answer).await
 }
 
 /// Over the raw bytes, in constant time.
@@ -67,15 +76,12 @@ fn is_authentic(headers: &HeaderMap, body: &[u8]) -> bool {
 }
 
 impl Receiver {
-    /// Of the first change of the first entry; whatever else is in the delivery is not looked at (W4).
-    async fn handle(&self, event: &Value) -> Result<(), RedisError> {
+    async fn handle(&self, event: &Value) -> Result<(), QueueError> {
         self.world.reach(points::BEFORE_RECEIVE).await;
-        let messages = event["entry"][0]["changes"][0]["value"]["messages"].as_array();
-        for message in messages.into_iter().flatten() {
-            if self.claim(message).await? {
-                // Whoever dies here has marked a message that nobody will ever see.
-                self.world.reach(AFTER_SET_NX).await;
-                self.queue.add(message).await?;
+        for message in self.messages(event) {
+            match self.decisions.mark_after_queue {
+                true => self.queue_and_mark(message).await?,
+                false => self.mark_and_queue(message).await?,
             }
         }
         self.world.reach(points::AFTER_RECEIVE).await;
@@ -83,10 +89,47 @@ impl Receiver {
         Ok(())
     }
 
+    /// Of the first change of the first entry; whatever else is in the delivery is not looked at (W4).
+    fn messages<'a>(&self, event: &'a Value) -> Vec<&'a Value> {
+        let all = |list: &'a Value| list.as_array().into_iter().flatten();
+        if !self.decisions.every_item {
+            return all(&event["entry"][0]["changes"][0]["value"]["messages"]).collect();
+        }
+        let changes = all(&event["entry"]).flat_map(|entry| all(&entry["changes"]));
+        changes.flat_map(|change| all(&change["value"]["messages"])).collect()
+    }
+
+    async fn mark_and_queue(&self, message: &Value) -> Result<(), QueueError> {
+        if self.claim(message).await? {
+            // Whoever dies here has marked a message that nobody will ever see.
+            self.world.reach(AFTER_SET_NX).await;
+            self.queue.add(message).await?;
+        }
+        Ok(())
+    }
+
+    /// The id is that of the job, too: whoever comes between finds it queued.
+    async fn queue_and_mark(&self, message: &Value) -> Result<(), QueueError> {
+        if self.redis.ask(&["GET", &mark(message)]).await? == Reply::Nil {
+            self.queue.add_once(id(message), message).await?;
+            self.claim(message).await?;
+        }
+        Ok(())
+    }
+
     /// Whether a message is new. All that bear no id are one and the same.
     async fn claim(&self, message: &Value) -> Result<bool, RedisError> {
-        let key = format!("wa:idempotency:{}", message["id"].as_str().unwrap_or("undefined"));
-        let reply = self.redis.ask(&["SET", &key, "1", "EX", REMEMBERED_S, "NX"]).await?;
+        let remembered = if self.decisions.ids_for_a_month { A_MONTH_S } else { REMEMBERED_S };
+        let reply = self.redis.ask(&["SET", &mark(message), "1", "EX", remembered, "NX"]).await?;
         Ok(reply == Reply::Text("OK".into()))
     }
+}
+
+fn mark(message: &Value) -> String {
+    format!("wa:idempotency:{}", id(message))
+}
+
+/// As JavaScript writes it.
+fn id(message: &Value) -> &str {
+    message["id"].as_str().unwrap_or("undefined")
 }

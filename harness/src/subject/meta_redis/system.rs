@@ -9,6 +9,7 @@ use onceproof_gateway::{
 use serde_json::Value;
 
 use super::{
+    Decisions,
     processing::Replies,
     receiver::{Receiver, router},
 };
@@ -16,8 +17,9 @@ use crate::{
     history::Event,
     sim::{actors::redis::Redis, stage::Stage, wire::HTTP_PORT},
     subject::{
-        Subject,
-        bullmq::{Bell, Queue, Worker, prefix},
+        ReferenceGateway, Subject,
+        bullmq::{Bell, Queue, Worker, failed, prefix},
+        keyed_reply::KeyedReplies,
         redis_client::Client,
     },
 };
@@ -31,38 +33,50 @@ pub struct MetaRedis {
     stage: Arc<Stage>,
     redis: Redis,
     bell: Arc<Bell>,
+    decisions: Decisions,
+    /// Through which replies go, where they bear a key.
+    gateway: ReferenceGateway,
 }
 
 impl MetaRedis {
     /// The system whose whole memory is this Redis.
     #[must_use]
-    pub fn new(stage: Arc<Stage>, redis: Redis) -> Self {
-        Self { stage, redis, bell: Arc::default() }
+    pub fn new(stage: Arc<Stage>, redis: Redis, decisions: Decisions, gateway: ReferenceGateway) -> Self {
+        Self { stage, redis, bell: Arc::default(), decisions, gateway }
     }
 }
 
 impl Subject for MetaRedis {
-    fn process(&self, _host: &str, world: SharedWorld) -> BoxFuture<()> {
-        let bell = Arc::clone(&self.bell);
+    fn process(&self, host: &str, world: SharedWorld) -> BoxFuture<()> {
+        let (bell, decisions) = (Arc::clone(&self.bell), self.decisions);
+        let (redis, queue) = (Client::new(&world, true), Queue::new(&world, EVENTS, &bell));
+        let router = router(Receiver { world: world.clone(), redis, queue, decisions });
+        let (keyed, serving): (_, BoxFuture<()>) = if decisions.keyed_reply {
+            let (stage, world) = (Arc::clone(&self.stage), world.clone());
+            let gateway = self.gateway.process_beside(host, world.clone(), Some(router));
+            (Some(KeyedReplies { world, host: host.into(), stage }), gateway)
+        } else {
+            let served = serve(world.clone(), HTTP_PORT, router);
+            (None, Box::pin(async move { served.await.expect("a gateway binds its port") }))
+        };
         Box::pin(async move {
-            let replies = Replies::new(&world, Queue::new(&world, DEAD_LETTERS, &bell));
+            let replies = Replies::new(&world, Queue::new(&world, DEAD_LETTERS, &bell), keyed);
             Worker::new(&world, EVENTS, &bell, Arc::new(replies)).run();
-            let redis = Client::new(&world, true);
-            let queue = Queue::new(&world, EVENTS, &bell);
-            let router = router(Receiver { world: world.clone(), redis, queue });
-            serve(world, HTTP_PORT, router).await.expect("a gateway binds its port");
+            serving.await;
         })
     }
 
     /// It has no policy.
     fn upgrade(&self, _host: &str, _policy: &toml::Table) {}
 
-    /// Its dead letters; it keeps no records (W8).
-    fn records(&self, _now_ms: u64) -> Vec<Event> {
-        let queue = prefix(DEAD_LETTERS);
-        let ids = self.redis.look(&["LRANGE", &format!("{queue}:wait"), "0", "-1"]);
-        let letters = ids.iter().flat_map(|id| self.redis.look(&["HGET", &format!("{queue}:{id}"), "data"]));
-        letters.map(|letter| self.dead_letter(&letter)).collect()
+    /// Its dead letters (W8), and the records of the gateway that it sends through, if it does: it keeps none itself.
+    fn records(&self, now_ms: u64) -> Vec<Event> {
+        let replies = if self.decisions.keyed_reply { self.gateway.records(now_ms) } else { Vec::new() };
+        let letters = match self.decisions.failed_is_dead_letter {
+            true => failed(&self.redis, &self.stage, EVENTS),
+            false => self.dead_letters(),
+        };
+        replies.into_iter().chain(letters).collect()
     }
 
     /// It counts nothing.
@@ -72,6 +86,13 @@ impl Subject for MetaRedis {
 }
 
 impl MetaRedis {
+    fn dead_letters(&self) -> Vec<Event> {
+        let queue = prefix(DEAD_LETTERS);
+        let ids = self.redis.look(&["LRANGE", &format!("{queue}:wait"), "0", "-1"]);
+        let letters = ids.iter().flat_map(|id| self.redis.look(&["HGET", &format!("{queue}:{id}"), "data"]));
+        letters.map(|letter| self.dead_letter(&letter)).collect()
+    }
+
     fn dead_letter(&self, letter: &str) -> Event {
         let why = serde_json::from_str::<Value>(letter).unwrap_or_default();
         let why = why["error"].as_str().unwrap_or_default().into();

@@ -3,10 +3,12 @@
 //!
 //! Its receiver reads envelopes of one event with an id at the top; see [`readable`].
 
+mod decisions;
 mod envelope;
 mod receiver;
 mod sending;
 mod system;
 
+pub use decisions::Decisions;
 pub use envelope::{can_read, readable};
 pub use system::Zap;

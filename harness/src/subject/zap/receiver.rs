@@ -10,10 +10,12 @@ use onceproof_gateway::{points, world::SharedWorld};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
+use super::Decisions;
 use crate::{
     sim::actors::producer::TENANTS,
     subject::{
         bullmq::{Queue, QueueError},
+        in_time::in_time,
         points::AFTER_SET_NX,
         redis_client::Client,
         resp::Reply,
@@ -22,6 +24,8 @@ use crate::{
 
 /// How long an id is known (W1).
 const REMEMBERED_S: &str = "86400";
+/// How long it could be.
+const A_MONTH_S: &str = "2592000";
 
 /// What a request needs.
 pub struct Receiver {
@@ -31,6 +35,8 @@ pub struct Receiver {
     pub redis: Client,
     /// Where sends go.
     pub queue: Queue,
+    /// What is decided.
+    pub decisions: Decisions,
 }
 
 /// Its one route.
@@ -44,22 +50,30 @@ async fn receive(State(receiver): State<Arc<Receiver>>, body: Bytes) -> StatusCo
         return StatusCode::BAD_REQUEST;
     };
     let (done, outcome) = oneshot::channel();
-    let world = receiver.world.clone();
+    let (world, has_to_be_in_time) = (receiver.world.clone(), receiver.decisions.answers_in_time);
     world.spawn(Box::pin(async move {
         // Whoever has gone hears nothing.
         let _ = done.send(receiver.handle(&event).await);
     }));
-    match outcome.await {
-        Ok(Ok(())) => StatusCode::OK,
-        _ => StatusCode::INTERNAL_SERVER_ERROR,
-    }
+    let answer = async {
+        match outcome.await {
+            Ok(Ok(())) => StatusCode::OK,
+            _ => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    };
+    in_time(&world, has_to_be_in_time, answer).await
 }
 
 impl Receiver {
     async fn handle(&self, event: &Value) -> Result<(), QueueError> {
         self.world.reach(points::BEFORE_RECEIVE).await;
         let id = text(event, "id");
-        if self.claim(id).await? {
+        if self.decisions.mark_after_queue {
+            if self.redis.ask(&["GET", &mark(id)]).await? == Reply::Nil {
+                self.enqueue(id, event).await?;
+                self.claim(id).await?;
+            }
+        } else if self.claim(id).await? {
             // Whoever dies here has marked an event that nobody will ever see.
             self.world.reach(AFTER_SET_NX).await;
             self.enqueue(id, event).await?;
@@ -71,7 +85,8 @@ impl Receiver {
 
     /// Whether an event is new. All that bear no id are one and the same.
     async fn claim(&self, id: &str) -> Result<bool, QueueError> {
-        let reply = self.redis.ask(&["SET", &format!("stripe:{id}"), "1", "NX", "EX", REMEMBERED_S]).await?;
+        let remembered = if self.decisions.ids_for_a_month { A_MONTH_S } else { REMEMBERED_S };
+        let reply = self.redis.ask(&["SET", &mark(id), "1", "NX", "EX", remembered]).await?;
         Ok(reply == Reply::Text("OK".into()))
     }
 
@@ -82,6 +97,10 @@ impl Receiver {
         let job = json!({ "instanceId": instance, "to": to, "body": body, "eventId": id });
         self.queue.add_once(&format!("{instance}:{to}:{id}"), &job).await
     }
+}
+
+fn mark(id: &str) -> String {
+    format!("stripe:{id}")
 }
 
 /// As JavaScript writes a field into a string.

@@ -5,15 +5,16 @@ use std::{sync::Arc, time::Duration};
 use onceproof_gateway::world::{BoxFuture, SharedWorld};
 
 use super::{
+    Decisions,
     receiver::{Receiver, router},
     sending::Sends,
 };
 use crate::{
     history::Event,
-    sim::stage::Stage,
+    sim::{actors::redis::Redis, stage::Stage},
     subject::{
         ReferenceGateway, Subject,
-        bullmq::{Bell, Queue, Worker},
+        bullmq::{Bell, Queue, Worker, failed},
         redis_client::Client,
     },
 };
@@ -28,13 +29,15 @@ pub struct Zap {
     stage: Arc<Stage>,
     gateway: ReferenceGateway,
     bell: Arc<Bell>,
+    redis: Redis,
+    decisions: Decisions,
 }
 
 impl Zap {
     /// The system that sends through this gateway, and whose queue and marks are in the Redis of its world.
     #[must_use]
-    pub fn new(stage: Arc<Stage>, gateway: ReferenceGateway) -> Self {
-        Self { stage, gateway, bell: Arc::default() }
+    pub fn new(stage: Arc<Stage>, gateway: ReferenceGateway, redis: Redis, decisions: Decisions) -> Self {
+        Self { stage, gateway, bell: Arc::default(), redis, decisions }
     }
 }
 
@@ -43,7 +46,8 @@ impl Subject for Zap {
         let queue = || Queue::new(&world, SENDS, &self.bell);
         let sends = Sends::new(&world, host, &self.stage, queue());
         let worker = Worker::new(&world, SENDS, &self.bell, Arc::new(sends)).keeping(WINDOW);
-        let receiver = Receiver { world: world.clone(), redis: Client::new(&world, true), queue: queue() };
+        let (redis, decisions) = (Client::new(&world, true), self.decisions);
+        let receiver = Receiver { world: world.clone(), redis, queue: queue(), decisions };
         let gateway = self.gateway.process_beside(host, world, Some(router(receiver)));
         Box::pin(async move {
             worker.run();
@@ -60,7 +64,11 @@ impl Subject for Zap {
     }
 
     fn records(&self, now_ms: u64) -> Vec<Event> {
-        self.gateway.records(now_ms)
+        let letters = match self.decisions.failed_is_dead_letter {
+            true => failed(&self.redis, &self.stage, SENDS),
+            false => Vec::new(),
+        };
+        self.gateway.records(now_ms).into_iter().chain(letters).collect()
     }
 
     fn metrics(&self, now_ms: u64) -> Vec<Event> {
