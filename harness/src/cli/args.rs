@@ -100,8 +100,11 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 pub struct MutantsArgs {
     /// Names of mutants; all, if none is named
-    #[arg(value_name = "MUTANT")]
+    #[arg(value_name = "MUTANT", conflicts_with = "without")]
     pub names: Vec<String>,
+    /// Say what nobody would see without this scenario; without a name, of every scenario
+    #[arg(long, value_name = "SCENARIO", num_args = 0..=1, default_missing_value = "")]
+    pub without: Option<String>,
     /// Seed of every run
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -124,6 +127,9 @@ pub struct MatrixArgs {
     /// Where the plan of that cell is written
     #[arg(long, value_name = "FILE", requires = "cell")]
     pub out: Option<PathBuf>,
+    /// Print the grids without the list of bad cells
+    #[arg(long)]
+    pub brief: bool,
     /// Hurt at messages only, as for a service that says nothing of its points
     #[arg(long)]
     pub subject_blind: bool,

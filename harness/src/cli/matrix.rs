@@ -35,7 +35,9 @@ pub fn command(args: &MatrixArgs, output: &mut Output) -> Result<u8, Failure> {
     }
     let played = spread(args, cells.len())?;
     match args.format {
-        Format::Text => output.line(report::text(&cells, &played, again))?,
+        Format::Text => {
+            output.line(report::text(&cells, &played, (!args.brief).then_some(again as report::Again)))?
+        }
         Format::Json => output.line(report::json(&cells, &played, again))?,
     }
     Ok(exit_code(&cells, &played))

@@ -5,11 +5,11 @@ use super::{
     args::{Format, MutantsArgs},
     failure::Failure,
     output::Output,
-    scenarios::{strict_plans, wanted_mutants},
+    scenarios::{every_plan, strict_plans, wanted_mutants},
 };
 use crate::{
     exit,
-    mutants::{Hunted, Mutant, hunt},
+    mutants::{Deeds, Hunted, Mutant, hunt},
     plan::Plan,
     report::{mutants as report, played::plan_name},
     run::run,
@@ -23,6 +23,9 @@ pub fn command(args: &MutantsArgs, output: &mut Output) -> Result<u8, Failure> {
     for mutant in wanted_mutants(&args.names)? {
         hunted.push(hunt(mutant, &plans, &EventEngine).map_err(Failure::run)?);
     }
+    if let Some(scenario) = &args.without {
+        return without(scenario, &hunted, args, output);
+    }
     let mut unclean = Vec::new();
     for plan in &plans {
         let outcome = run(plan, &EventEngine).map_err(Failure::run)?;
@@ -35,6 +38,31 @@ pub fn command(args: &MutantsArgs, output: &mut Output) -> Result<u8, Failure> {
         Format::Json => output.line(report::json(&hunted, &unclean))?,
     }
     Ok(exit_code(&hunted, &unclean))
+}
+
+/// What nobody would see without a scenario, or without each of them.
+fn without(
+    scenario: &str,
+    hunted: &[Hunted],
+    args: &MutantsArgs,
+    output: &mut Output,
+) -> Result<u8, Failure> {
+    let plans = every_plan(args.seed)?;
+    let mut names: Vec<&str> = plans.iter().map(|plan| plan.name.as_str()).collect();
+    names.dedup();
+    if !scenario.is_empty() {
+        if !names.contains(&scenario) {
+            return Err(Failure::unknown("scenario", scenario, &names));
+        }
+        names = vec![scenario];
+    }
+    let deeds = Deeds::of(hunted, &plans, &EventEngine).map_err(Failure::run)?;
+    let worths: Vec<_> = names.into_iter().map(|name| (name, deeds.worth(name))).collect();
+    match args.format {
+        Format::Text => output.line(report::worths(&worths))?,
+        Format::Json => output.line(report::worths_json(&worths))?,
+    }
+    Ok(exit::AS_EXPECTED)
 }
 
 fn again(mutant: &Mutant, plan: &Plan) -> String {

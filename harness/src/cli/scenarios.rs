@@ -51,10 +51,19 @@ fn check_profile(args: &RunArgs) -> Result<(), Failure> {
 
 /// Every plan of `strict`.
 pub fn strict_plans(seed: u64) -> Result<Vec<Plan>, Failure> {
+    embedded_plans(seed, Some(plan::STRICT))
+}
+
+/// Every plan of every profile.
+pub fn every_plan(seed: u64) -> Result<Vec<Plan>, Failure> {
+    embedded_plans(seed, None)
+}
+
+fn embedded_plans(seed: u64, profile: Option<&str>) -> Result<Vec<Plan>, Failure> {
     let mut plans = Vec::new();
     for (name, source) in plan::embedded() {
         let scenario = Scenario::parse(&name, &source).map_err(Failure::input)?;
-        plans.extend(scenario.expand(&name, seed, Some(plan::STRICT)));
+        plans.extend(scenario.expand(&name, seed, profile));
     }
     Ok(plans)
 }

@@ -24,7 +24,7 @@ pub enum Fate {
     Waived,
     /// Every promise is kept.
     Kept,
-    /// The fault never struck: the run went another way.
+    /// Nothing was put to the test: the fault never struck, or nobody came back and nothing was owed.
     Untested,
 }
 

@@ -10,8 +10,9 @@ use super::{
     },
     orders::{BUSINESS_KEY, NEW_KEY_PER_RETRY, NEW_KEY_PER_STEP, STAMPED_KEY, UNWRITTEN_KEY},
     sends::{
-        CallerLeaves, FAIL_OPEN, FieldOrder, ForgottenCommits, GetThenSet, KeyOfAllTenants, LateMark,
-        NO_WAY_OUT, NoHeaders, NoToken, ReleaseAfterEffect, ReleaseOn5xx, ReusedToken, SHORT_TTL, Unfenced,
+        CallerLeaves, FAIL_OPEN, FieldOrder, FileLeftOut, ForgottenCommits, GetThenSet, KeyOfAllTenants,
+        LateMark, NO_WAY_OUT, NoHeaders, NoToken, NotFoundIsNotSent, QUERYABLE, ReleaseAfterEffect,
+        ReleaseOn5xx, ReusedToken, SHORT_TTL, Unfenced,
     },
 };
 use crate::history::Ability::{self, Echoing, Keyed, Opaque, Queryable};
@@ -82,6 +83,16 @@ pub const ALL: &[Mutant] = &[
     mutant("fingerprint-by-field-order", "Content is compared by its bytes.", &["S3"], || {
         Arc::new(FieldOrder::default())
     }),
+    mutant("file-left-out-of-the-fingerprint", "Uploads are compared without their files.", &["S8"], || {
+        Arc::new(FileLeftOut::default())
+    }),
+    Mutant {
+        name: "not-found-taken-for-not-sent",
+        says: "What the provider does not find frees its key.",
+        rules: &["S10", "S11"],
+        abilities: QUERYABLE,
+        plant: || Arc::new(NotFoundIsNotSent),
+    },
     mutant("key-without-token", "Whoever knows a key needs no token.", &["S1"], || Arc::new(NoToken)),
     mutant(
         "replay-without-headers",

@@ -8,8 +8,10 @@ mod mutant;
 mod orders;
 mod sends;
 mod unplanted;
+mod worth;
 
 pub use catalogue::{ALL, find};
 pub use hunt::{Hunted, Kill, hunt};
 pub use mutant::{Mutant, Mutation, Planted};
 pub use unplanted::Unplanted;
+pub use worth::{Deeds, Worth, situations};

@@ -11,18 +11,20 @@ pub type Again = fn(&Cell) -> String;
 
 /// What the glyphs of a grid mean.
 const LEGEND: &str = "\
-D duplicate  L lost  W wedged  B another promise broken  ? visibly unknown  w waived  · kept  - the fault never struck
+D duplicate  L lost  W wedged  B another promise broken  ? visibly unknown  w waived  · kept  - nothing was put to the test
 four glyphs: who got no answer comes back never, at once, after the leases, after the TTL; the worst of all abilities";
 
-/// For people.
+/// For people. With a way to play a cell again, the bad ones are listed.
 #[must_use]
-pub fn text(cells: &[Cell], played: &[Played], again: Again) -> String {
+pub fn text(cells: &[Cell], played: &[Played], again: Option<Again>) -> String {
     let mut text = String::new();
     for profile in in_order(cells.iter().map(|cell| cell.profile.as_str())) {
         let of: Vec<(&Cell, &Played)> =
             cells.iter().zip(played).filter(|(cell, _)| cell.profile == profile).collect();
         grid(&mut text, profile, &of);
-        bad(&mut text, &of, again);
+        if let Some(again) = again {
+            bad(&mut text, &of, again);
+        }
         text.push('\n');
     }
     text.push_str(LEGEND);
@@ -32,9 +34,9 @@ pub fn text(cells: &[Cell], played: &[Played], again: Again) -> String {
 }
 
 fn grid(text: &mut String, profile: &str, of: &[(&Cell, &Played)]) {
-    let width = of.iter().map(|(cell, _)| cell.place.kind().chars().count()).max().unwrap_or(0).max(10);
+    let width = of.iter().map(|(cell, _)| cell.place.kind().chars().count()).max().unwrap_or(0).max(10) + 1;
     let _ = writeln!(text, "── {profile}: {}", counts(of.iter().map(|(_, played)| played.fate)));
-    let heads = Hurt::ALL.map(|hurt| format!("{:<18}", hurt.name()).to_owned());
+    let heads = Hurt::ALL.map(|hurt| format!("{:<20}", hurt.name()).to_owned());
     let _ = writeln!(text, "{:<width$}  {}", "", heads.concat().trim_end());
     for workload in Workload::ALL {
         let here: Vec<_> = of.iter().filter(|(cell, _)| cell.workload == workload).copied().collect();
@@ -51,7 +53,7 @@ fn grid(text: &mut String, profile: &str, of: &[(&Cell, &Played)]) {
         }
         for kind in kinds {
             let row: Vec<_> = here.iter().filter(|(cell, _)| cell.place.kind() == kind).copied().collect();
-            let glyphs = Hurt::ALL.map(|hurt| format!("{:<18}", glyphs(&row, hurt)));
+            let glyphs = Hurt::ALL.map(|hurt| format!("{:<20}", glyphs(&row, hurt)));
             let _ = writeln!(text, "  {kind:<width$}{}", glyphs.concat().trim_end());
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{evidence::Story, played::plan_name};
 use crate::{
-    mutants::{Hunted, Kill, Mutant},
+    mutants::{Hunted, Kill, Mutant, Worth},
     plan::Plan,
     run::{Options, RunError, run_with},
     sim::event::EventEngine,
@@ -119,4 +119,37 @@ pub fn json(hunted: &[Hunted], unclean: &[String]) -> String {
         })
         .collect();
     json!({ "mutants": mutants, "unclean": unclean }).to_string()
+}
+
+/// What nobody would see without each of these scenarios, for people.
+#[must_use]
+pub fn worths(worths: &[(&str, Worth)]) -> String {
+    let mut text = String::new();
+    for (name, worth) in worths {
+        let said = [
+            ("alone kills", worth.kills.join(", ")),
+            ("alone shows", worth.shows.join(", ")),
+            ("alone reaches", worth.reaches.join(", ")),
+            ("plays", worth.plays.join("; ")),
+        ];
+        let said: Vec<String> = said
+            .into_iter()
+            .filter(|(_, what)| !what.is_empty())
+            .map(|(does, what)| format!("{does} {what}"))
+            .collect();
+        let _ = match said.is_empty() {
+            true => writeln!(text, "{name}: nothing would be lost without it"),
+            false => writeln!(text, "{name}: {}", said.join(" · ")),
+        };
+    }
+    let idle = worths.iter().filter(|(_, worth)| worth.is_nothing()).count();
+    let _ = write!(text, "{} scenarios, {idle} without which nothing would be lost", worths.len());
+    text
+}
+
+/// The same for programs.
+#[must_use]
+pub fn worths_json(worths: &[(&str, Worth)]) -> String {
+    let one = |(name, worth): &(&str, Worth)| json!({ "scenario": name, "kills": worth.kills, "shows": worth.shows, "reaches": worth.reaches, "plays": worth.plays });
+    json!({ "scenarios": worths.iter().map(one).collect::<Vec<_>>() }).to_string()
 }

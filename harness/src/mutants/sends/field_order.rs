@@ -37,16 +37,28 @@ impl Mutation for FieldOrder {
     }
 
     fn front(&self, _world: &SharedWorld, _store: &Arc<dyn Store>) -> Option<Front> {
-        let digests = Arc::clone(&self.digests);
-        Some(Front::new(move |router| {
-            let digests = Arc::clone(&digests);
-            router
-                .layer(middleware::from_fn(move |request, next| digest(Arc::clone(&digests), request, next)))
-        }))
+        Some(digesting(&self.digests, |body| Some(body)))
     }
 }
 
-async fn digest(digests: Arc<Mutex<BTreeMap<Slot, String>>>, request: Request, next: Next) -> Response<Body> {
+/// Digests of requests, by their keys.
+type Digests = Arc<Mutex<BTreeMap<Slot, String>>>;
+
+/// What of a body is compared; none leaves it to the gateway.
+type Compared = fn(&[u8]) -> Option<&[u8]>;
+
+/// Middleware that notes what is to be compared of each request with a key.
+pub(super) fn digesting(digests: &Digests, compared: Compared) -> Front {
+    let digests = Arc::clone(digests);
+    Front::new(move |router| {
+        let digests = Arc::clone(&digests);
+        router.layer(middleware::from_fn(move |request, next| {
+            digest(Arc::clone(&digests), compared, request, next)
+        }))
+    })
+}
+
+async fn digest(digests: Digests, compared: Compared, request: Request, next: Next) -> Response<Body> {
     let Some(slot) = slot(&request) else {
         return next.run(request).await;
     };
@@ -55,8 +67,10 @@ async fn digest(digests: Arc<Mutex<BTreeMap<Slot, String>>>, request: Request, n
     let Ok(body) = to_bytes(body, BODY_MAX).await else {
         return next.run(Request::from_parts(head, Body::empty())).await;
     };
-    let digest = format!("bytes:{}", hex::encode(&Sha256::digest(&body)));
-    digests.lock().expect("a panic in a gateway ends the run").insert(slot, digest);
+    if let Some(compared) = compared(&body) {
+        let digest = format!("bytes:{}", hex::encode(&Sha256::digest(compared)));
+        digests.lock().expect("a panic in a gateway ends the run").insert(slot, digest);
+    }
     next.run(Request::from_parts(head, Body::from(body))).await
 }
 
@@ -67,9 +81,10 @@ pub(super) fn slot(request: &Request) -> Option<Slot> {
     Some(Slot { scope: scope.into(), key: key.trim_matches('"').into() })
 }
 
-struct Comparing {
-    store: Arc<dyn Store>,
-    digests: Arc<Mutex<BTreeMap<Slot, String>>>,
+/// A store that is told digests of our own.
+pub(super) struct Comparing {
+    pub(super) store: Arc<dyn Store>,
+    pub(super) digests: Digests,
 }
 
 impl Store for Comparing {
