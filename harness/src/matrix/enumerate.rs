@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Cell, Hurt, Otherwise, Place, Retry, Workload, cell::bare};
 use crate::{
-    history::{Ability, Event},
+    history::Event,
     plan::{Message, Plan},
     run::{RunError, run_with},
     sim::{
@@ -18,7 +18,7 @@ use crate::{
 /// without any help from the system under test. `otherwise` is decided in each of these profiles otherwise than it has it.
 ///
 /// # Errors
-/// As [`run`].
+/// As [`run_with`].
 pub fn cells(
     profiles: &[&str],
     workloads: &[Workload],
@@ -34,33 +34,32 @@ pub fn cells(
                 continue;
             }
             for ability in &workload.scenario().world.abilities {
-                cells.extend(of(workload, profile, *ability, blind, otherwise, seed, engine)?);
+                let plan = otherwise.over(bare(workload, profile, *ability, seed));
+                cells.extend(of(workload, &plan, blind, otherwise, engine)?);
             }
         }
     }
     Ok(cells)
 }
 
+/// The cells of a workload as this plan plays it, unhurt.
 fn of(
     workload: Workload,
-    profile: &str,
-    ability: Ability,
+    plan: &Plan,
     blind: bool,
     otherwise: &Otherwise,
-    seed: u64,
     engine: &dyn Engine,
 ) -> Result<Vec<Cell>, RunError> {
     let mut cells = Vec::new();
-    let plan = otherwise.over(bare(workload, profile, ability, seed));
-    let (places, store) = places(&plan, otherwise, engine)?;
+    let (places, store) = places(plan, otherwise, engine)?;
     let has_redis = plan.scenario.needs_redis();
     for place in places.iter().filter(|place| !blind || matches!(place, Place::Message(_))) {
         for hurt in Hurt::ALL {
             let Some(fault) = hurt.at(place, store, has_redis) else { continue };
             cells.extend(Retry::ALL.map(|retry| Cell {
                 workload,
-                profile: profile.into(),
-                ability,
+                profile: plan.profile().into(),
+                ability: plan.ability(),
                 place: place.clone(),
                 hurt,
                 retry,
