@@ -47,6 +47,7 @@ const OF_ZAP: &[Row] = &[
     }),
 ];
 
+/// Those of text C's code alone.
 const OF_EXPRESS_PG: &[Row] = &[
     ("outbox", "a reply in the middle of a transaction", "an outbox", |it| {
         it.express_pg.outbox = true;
@@ -60,24 +61,10 @@ const OF_EXPRESS_PG: &[Row] = &[
     ("dead-letters", "after five retries it is gone", "it is a dead letter", |it| {
         it.express_pg.dead_letters = true;
     }),
-    ("keyed-reply", "a reply under no key", "through a gateway under a key of its event", |it| {
-        it.express_pg.keyed_reply = true;
-    }),
-    ("owned-keys", "anybody deletes a processing key", "its owner alone", |it| {
-        it.express_pg.owned_keys = true;
-    }),
-    ("retry-waits", "a retry whose key is taken is dropped", "waits", |it| {
-        it.express_pg.retry_waits = true;
-    }),
-    ("taken-is-no-ack", "200 to a delivery whose key is taken", "503", |it| {
-        it.express_pg.taken_is_no_ack = true;
-    }),
-    ("answer-in-time", "an answer when the stores have one", "within 800 ms, if only 503", |it| {
-        it.express_pg.answers_in_time = true;
-    }),
 ];
 
-const OF_EXPRESS_PG_PROSE: &[Row] = &[
+/// Those of text C's prose, and of its code besides its own.
+const OF_TEXT_C: &[Row] = &[
     ("keyed-reply", "a reply under no key", "through a gateway under a key of its event", |it| {
         it.express_pg.keyed_reply = true;
     }),
@@ -101,16 +88,16 @@ const OF_EXPRESS_PG_PROSE: &[Row] = &[
 /// # Errors
 /// As [`Policy::departures`].
 pub fn decisions(profile: &str) -> Result<Vec<Decision>, PolicyError> {
-    let (rows, receives) = match profile {
-        META_REDIS => (OF_META_REDIS, true),
-        ZAP => (OF_ZAP, true),
-        EXPRESS_PG => (OF_EXPRESS_PG, true),
-        EXPRESS_PG_PROSE => (OF_EXPRESS_PG_PROSE, true),
-        _ => (&[][..], false),
+    let (rows, receives): (&[&[Row]], _) = match profile {
+        META_REDIS => (&[OF_META_REDIS], true),
+        ZAP => (&[OF_ZAP], true),
+        EXPRESS_PG => (&[OF_EXPRESS_PG, OF_TEXT_C], true),
+        EXPRESS_PG_PROSE => (&[OF_TEXT_C], true),
+        _ => (&[], false),
     };
     let fields = Policy::departures(profile)?.into_iter().map(field);
     let last = receives.then(receiver_of_strict);
-    Ok(fields.chain(rows.iter().map(structure)).chain(last).collect())
+    Ok(fields.chain(rows.iter().copied().flatten().map(structure)).chain(last).collect())
 }
 
 fn field(departure: Departure) -> Decision {

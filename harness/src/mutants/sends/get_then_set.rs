@@ -55,38 +55,20 @@ struct Looking(Arc<dyn Store>);
 
 impl Store for Looking {
     fn execute(&self, command: Command) -> BoxFuture<Result<Answer, StoreError>> {
-        let Command::Claim {
-            slot,
-            fingerprint,
-            claim_id,
-            now_ms,
-            lease_end_ms,
-            skew_ms,
-            tombstone_ms,
-            admissible,
-            askable,
-        } = command.clone()
-        else {
+        let Command::Claim { slot, now_ms, skew_ms, tombstone_ms, .. } = &command else {
             return self.0.execute(command);
         };
+        let (slot, now_ms, skew_ms, tombstone_ms) = (slot.clone(), *now_ms, *skew_ms, *tombstone_ms);
         let store = Arc::clone(&self.0);
         Box::pin(async move {
-            let look = Command::Read { slot: slot.clone(), now_ms, skew_ms, tombstone_ms };
+            let look = Command::Read { slot, now_ms, skew_ms, tombstone_ms };
             if store.execute(look).await?.reply != Reply::Absent {
                 return store.execute(command).await;
             }
-            let claim_id = format!("{BLIND}{claim_id}");
-            let blind = Command::Claim {
-                slot,
-                fingerprint,
-                claim_id,
-                now_ms,
-                lease_end_ms,
-                skew_ms,
-                tombstone_ms,
-                admissible,
-                askable,
-            };
+            let mut blind = command;
+            if let Command::Claim { claim_id, .. } = &mut blind {
+                claim_id.insert_str(0, BLIND);
+            }
             store.execute(blind).await
         })
     }

@@ -11,7 +11,6 @@ use axum::{
 };
 use onceproof_gateway::{points, world::SharedWorld};
 use serde_json::Value;
-use tokio::sync::oneshot;
 
 use super::{
     Decisions, failure::Failure, keys::Keys, points::AFTER_RELEASE, reading::Reading,
@@ -61,19 +60,8 @@ async fn receive(State(receiver): State<Arc<Receiver>>, headers: HeaderMap, body
     let Some(webhook) = Webhook::of(event) else {
         return StatusCode::BAD_REQUEST;
     };
-    let (done, outcome) = oneshot::channel();
     let (world, has_to_be_in_time) = (receiver.world.clone(), receiver.decisions.answers_in_time);
-    world.spawn(Box::pin(async move {
-        // Whoever has gone hears nothing.
-        let _ = done.send(receiver.handle(&webhook).await);
-    }));
-    let answer = async {
-        match outcome.await {
-            Ok(Ok(status)) => status,
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    };
-    in_time(&world, has_to_be_in_time, answer).await
+    in_time(&world, has_to_be_in_time, async move { receiver.handle(&webhook).await }).await
 }
 
 impl Receiver {

@@ -11,7 +11,6 @@ use axum::{
 };
 use onceproof_gateway::{points, world::SharedWorld};
 use serde_json::Value;
-use tokio::sync::oneshot;
 
 use super::Decisions;
 use crate::subject::{
@@ -45,7 +44,6 @@ pub fn router(receiver: Receiver) -> Router {
     Router::new().route("/webhooks/whatsapp", post(receive)).with_state(Arc::new(receiver))
 }
 
-/// A handler goes on when its caller has gone, as one in Node does.
 async fn receive(State(receiver): State<Arc<Receiver>>, headers: HeaderMap, body: Bytes) -> StatusCode {
     if !is_authentic(&headers, &body) {
         return StatusCode::UNAUTHORIZED;
@@ -53,19 +51,9 @@ async fn receive(State(receiver): State<Arc<Receiver>>, headers: HeaderMap, body
     let Ok(event) = serde_json::from_slice::<Value>(&body) else {
         return StatusCode::BAD_REQUEST;
     };
-    let (done, outcome) = oneshot::channel();
     let (world, has_to_be_in_time) = (receiver.world.clone(), receiver.decisions.answers_in_time);
-    world.spawn(Box::pin(async move {
-        // Whoever has gone hears nothing.
-        let _ = done.send(receiver.handle(&event).await);
-    }));
-    let answer = async {
-        match outcome.await {
-            Ok(Ok(())) => StatusCode::OK,
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    };
-    in_time(&world, has_to_be_in_time, answer).await
+    in_time(&world, has_to_be_in_time, async move { receiver.handle(&event).await.map(|()| StatusCode::OK) })
+        .await
 }
 
 /// Over the raw bytes, in constant time.

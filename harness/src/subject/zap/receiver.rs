@@ -8,7 +8,6 @@ use std::sync::Arc;
 use axum::{Router, body::Bytes, extract::State, http::StatusCode, routing::post};
 use onceproof_gateway::{points, world::SharedWorld};
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 
 use super::Decisions;
 use crate::{
@@ -44,24 +43,13 @@ pub fn router(receiver: Receiver) -> Router {
     Router::new().route("/webhooks/stripe", post(receive)).with_state(Arc::new(receiver))
 }
 
-/// A handler goes on when its caller has gone, as one in Node does.
 async fn receive(State(receiver): State<Arc<Receiver>>, body: Bytes) -> StatusCode {
     let Ok(event) = serde_json::from_slice::<Value>(&body) else {
         return StatusCode::BAD_REQUEST;
     };
-    let (done, outcome) = oneshot::channel();
     let (world, has_to_be_in_time) = (receiver.world.clone(), receiver.decisions.answers_in_time);
-    world.spawn(Box::pin(async move {
-        // Whoever has gone hears nothing.
-        let _ = done.send(receiver.handle(&event).await);
-    }));
-    let answer = async {
-        match outcome.await {
-            Ok(Ok(())) => StatusCode::OK,
-            _ => StatusCode::INTERNAL_SERVER_ERROR,
-        }
-    };
-    in_time(&world, has_to_be_in_time, answer).await
+    in_time(&world, has_to_be_in_time, async move { receiver.handle(&event).await.map(|()| StatusCode::OK) })
+        .await
 }
 
 impl Receiver {
